@@ -1,0 +1,5 @@
+export interface BudgetSettings {
+  readonly ratio: number
+  readonly windowMs: number
+  readonly minPerSecond: number
+}

@@ -1,0 +1,56 @@
+/**
+ * The one closed list of words that say why a request ended as it did. Header, log, metric and JSON use these and no others.
+ */
+
+/** Outcomes with an upstream response: it was passed on, and this is why no further attempt was made. */
+export const DELIVERED_OUTCOMES = [
+  'delivered',
+  'breaker-open',
+  'deadline',
+  'layer',
+  'retries-exhausted',
+  'budget-exhausted',
+  'not-repeatable',
+  'body-too-large',
+  'retry-after-too-long',
+] as const
+
+/** Reasons of our own answers: there was no upstream response to pass on. */
+export const OWN_REASONS = [
+  'no-route',
+  'bad-request',
+  'loop',
+  'connect',
+  'reset',
+  'bad-response',
+  'attempt-timeout',
+  'deadline',
+  'breaker-open',
+  'overloaded',
+  'gate-closed',
+  'draining',
+  'no-policy',
+  'headers-too-large',
+] as const
+
+/** How a request ended without an answer: the app left, or the upstream broke a body that had begun. */
+export const UNANSWERED_OUTCOMES = ['aborted', 'cut'] as const
+
+export type DeliveredOutcome = (typeof DELIVERED_OUTCOMES)[number]
+export type OwnReason = (typeof OWN_REASONS)[number]
+export type UnansweredOutcome = (typeof UNANSWERED_OUTCOMES)[number]
+/** Value of `forbear-outcome`, of the log's `outcome` and of the metric label. */
+export type Outcome = DeliveredOutcome | OwnReason | UnansweredOutcome
+
+/** Why a further attempt was not made; `forbear_retries_denied_total{reason}`. */
+export type DenialReason =
+  | 'committed'
+  | 'not-repeatable'
+  | 'body-too-large'
+  | 'retries-exhausted'
+  | 'retry-after-too-long'
+  | 'deadline'
+  | 'breaker-open'
+  | 'budget-exhausted'
+  | 'layer'
+  | 'retries-off'

@@ -1,0 +1,177 @@
+/**
+ * Everything forbear tells about itself, as one closed union. The pipeline and the proxy emit; sinks (log, metrics,
+ * traces) render. No event carries a header value, a query string or a body: secrets cannot leak through what is not here.
+ */
+import type { DenialReason, Outcome } from '../core/reasons.js'
+
+/** One request is over. The access log is one line of this. */
+export interface RequestFinished {
+  readonly type: 'request-finished'
+  /** `null` when no upstream matched. */
+  readonly upstream: string | null
+  readonly route: string | null
+  readonly method: string
+  /** Without the query. */
+  readonly path: string
+  /** What the app got; 499 when it left first. */
+  readonly status: number
+  readonly outcome: Outcome
+  readonly attempts: number
+  /** From the arrival of the head to the end of the answer, ms. */
+  readonly durationMs: number
+  /** From the arrival of the head to the accepted response head, ms; `null` when none came. */
+  readonly headMs: number | null
+  /** Spent in back-off, queue, gate and room, ms. */
+  readonly waitedMs: number
+  readonly responseBytes: number
+  readonly generation: number
+  /** 32 hex digits of the app's `traceparent`, if it sent one. */
+  readonly traceId: string | null
+}
+
+/** One attempt is settled. */
+export interface AttemptFinished {
+  readonly type: 'attempt-finished'
+  readonly upstream: string
+  readonly route: string | null
+  /** 1-based. */
+  readonly attempt: number
+  /** Upstream status, or `null` when no head came. */
+  readonly status: number | null
+  readonly result: 'response' | 'connect' | 'reset' | 'timeout' | 'bad-response' | 'cut' | 'aborted' | 'deadline'
+  readonly durationMs: number
+}
+
+/** One retry line: an attempt failed and another follows after a wait. */
+export interface RetryScheduled {
+  readonly type: 'retry-scheduled'
+  readonly upstream: string
+  readonly route: string | null
+  readonly method: string
+  readonly path: string
+  /** The attempt that failed, 1-based. */
+  readonly attempt: number
+  readonly status: number | null
+  /** `connect ECONNREFUSED`, `reset`, `timeout` …; `null` for a status. */
+  readonly error: string | null
+  readonly delayMs: number
+  /** Why it is worth another attempt. */
+  readonly reason:
+    | 'connect'
+    | 'reset'
+    | 'timeout'
+    | 'status'
+    | 'header'
+    | 'key-conflict'
+    | 'stale-connection'
+    | 'ride-out'
+  readonly traceId: string | null
+}
+
+/** A failed attempt was retryable and yet no further one was made. */
+export interface RetryDenied {
+  readonly type: 'retry-denied'
+  readonly upstream: string
+  readonly route: string | null
+  readonly attempt: number
+  readonly reason: DenialReason
+}
+
+export type BreakerState = 'closed' | 'open' | 'half-open'
+
+export interface BreakerChanged {
+  readonly type: 'breaker-changed'
+  readonly upstream: string
+  /** Set for a route with a breaker of its own. */
+  readonly route: string | null
+  readonly from: BreakerState
+  readonly to: BreakerState
+  /** `failure-ratio`, `consecutive-failures`, `probe-failed`, `probe-succeeded`, `time`, `manual`, `slow-calls` */
+  readonly reason: string
+  /** ms until the next probe, when `to` is open. */
+  readonly openForMs: number | null
+  /** Counts only; refuses nothing. */
+  readonly observeOnly: boolean
+}
+
+export interface GateChanged {
+  readonly type: 'gate-changed'
+  readonly upstream: string
+  readonly to: 'closed' | 'open'
+  /** ms until it opens, when closed. */
+  readonly closedForMs: number | null
+}
+
+export interface PolicyReloaded {
+  readonly type: 'policy-reloaded'
+  readonly result: 'applied' | 'unchanged' | 'rejected' | 'partial'
+  readonly trigger: 'start' | 'watch' | 'poll' | 'signal' | 'admin'
+  /** In force after this. */
+  readonly generation: number
+  readonly hash: string
+  readonly upstreams: number
+  readonly durationMs: number
+  /** One line each: `file:line:col  path  text`. */
+  readonly messages: readonly string[]
+}
+
+export interface Listening {
+  readonly type: 'listening'
+  readonly role: 'shared' | 'upstream' | 'admin' | 'health'
+  readonly upstream: string | null
+  readonly address: string
+}
+
+/** Whatever else an operator should see: one line, no payload of a request. */
+export interface Notice {
+  readonly type: 'notice'
+  readonly level: 'info' | 'warn' | 'error'
+  readonly message: string
+  readonly detail?: Readonly<Record<string, string | number | boolean | null>>
+}
+
+export type ForbearEvent =
+  | RequestFinished
+  | AttemptFinished
+  | RetryScheduled
+  | RetryDenied
+  | BreakerChanged
+  | GateChanged
+  | PolicyReloaded
+  | Listening
+  | Notice
+
+export interface EventSink {
+  emit(event: ForbearEvent): void
+}
+
+/** What an operator sees of one upstream (or route with own instances); `/status` and gauges read it on demand. */
+export interface UpstreamStatus {
+  readonly name: string
+  readonly route: string | null
+  readonly target: string
+  readonly breaker: {
+    readonly state: BreakerState
+    readonly mode: string
+    readonly openForMs: number
+    readonly failuresInARow: number
+  }
+  readonly budget: { readonly balance: number; readonly ratio: number }
+  readonly gate: { readonly closed: boolean; readonly closedForMs: number }
+  readonly inFlight: number
+  readonly waiting: number
+  readonly waitingBytes: number
+  readonly connections: number
+  readonly latencyMs: { readonly p50: number | null; readonly p95: number | null; readonly p99: number | null }
+}
+
+/** `/status` */
+export interface SidecarStatus {
+  readonly generation: number
+  readonly hash: string
+  readonly loadedAt: string
+  readonly lastReloadError: { readonly at: string; readonly messages: readonly string[] } | null
+  readonly draining: boolean
+  readonly retries: 'on' | 'off'
+  readonly upstreams: readonly UpstreamStatus[]
+}
