@@ -3,8 +3,9 @@
  * Header lists are flat (name, value, name, value …), latin1 strings, in wire order.
  */
 
-import type { BreakerPermit, SettledOutcome } from '../core/breaker-rules.js'
+import type { BreakerPermit, BreakerSettings, SettledOutcome } from '../core/breaker-rules.js'
 import type { UpstreamSnapshot } from '../core/snapshot.js'
+import type { BreakerState } from '../telemetry/events.js'
 
 export type RawHeaders = readonly string[]
 
@@ -45,6 +46,8 @@ export interface Downstream {
   readonly headers: RawHeaders
   /** `null` when the request has none. */
   readonly body: RequestBody | null
+  /** Replaces `path`: routing strips the shared port's prefix. */
+  setPath(path: string): void
   /** Passes an interim (1xx) response on. */
   interim(status: number, headers: RawHeaders): void
   /** One whole answer: ours, or a held one of the upstream (whose hop-by-hop fields are removed here). */
@@ -111,6 +114,25 @@ export interface AttemptRequest {
 export interface Transport {
   /** Starts one attempt. Never calls the listener before it returns. */
   send(request: AttemptRequest, listener: AttemptListener): Attempt
+  /** How the attempt on this connection ended; two failures in a row close the connection. */
+  settle(connection: object | null, failed: boolean): void
+}
+
+/** How the app addressed a request. */
+export interface RequestAddress {
+  /** Authority of an absolute-form target, else `null`. */
+  readonly authority: string | null
+  readonly host: string | undefined
+  /** Value of the `forbear-upstream` field. */
+  readonly forbearUpstream: string | undefined
+  /** Set on an upstream's own port. */
+  readonly upstreamName: string | null
+}
+
+/** What the server tells about the app afterwards. */
+export interface AppListener {
+  /** The app's connection closed before the answer was complete. At most once. */
+  onAppGone(): void
 }
 
 /**
@@ -125,7 +147,7 @@ export interface Breaker {
   acquire(kind: CallKind): BreakerPermit | BreakerRefusal
   /** The settled outcome of a permit's attempt, once per permit; a cut after a recorded head adds one more `failure`. */
   record(permit: BreakerPermit, outcome: SettledOutcome): void
-  readonly state: 'closed' | 'open' | 'half-open'
+  readonly state: BreakerState
   /** Until the next probe, ms; 0 unless open. */
   readonly openForMs: number
   /** Refusing for real: enforce mode and not closed. */
@@ -135,4 +157,24 @@ export interface Breaker {
 export interface BreakerRefusal {
   readonly granted: false
   readonly retryAfterMs: number
+}
+
+/** A breaker whose settings can change and that an operator can overrule. */
+export interface ReconfigurableBreaker extends Breaker {
+  /** An edit never closes an open breaker but its mode. */
+  reconfigure(settings: BreakerSettings): void
+  /** `open` and `closed` hold until `auto`. */
+  force(state: 'open' | 'closed' | 'auto'): void
+  readonly failuresInARow: number
+  /** Stops its timers. */
+  dispose(): void
+}
+
+/** A change of a breaker's state, told in the same tick. */
+export interface BreakerTransition {
+  readonly from: BreakerState
+  readonly to: BreakerState
+  readonly reason: string
+  /** ms until the next probe when `to` is open, else `null`. */
+  readonly openForMs: number | null
 }
