@@ -1,0 +1,71 @@
+/** Who may import whom, as data. A unit is a folder of `src`, a file that differs from its folder, or `cmd`. */
+export interface UnitRule {
+  /** Own unit included. A folder covers its files; `telemetry/events` and the like name one file of it. */
+  readonly imports: readonly string[]
+  /** May be imported with `import type` only. */
+  readonly types?: readonly string[]
+  readonly npm?: readonly string[]
+  /** Node's own modules. */
+  readonly node: boolean
+  /** Reads no clock, no randomness and no environment of its own: they are arguments. */
+  readonly pure?: boolean
+}
+
+/** Packages that cost start-up time and are not needed by every run: dynamic import only. */
+export const LAZY_PACKAGES = ['http-proxy', 'pino-pretty'] as const
+
+export const UNIT_RULES: Readonly<Record<string, UnitRule>> = {
+  core: { imports: ['core'], node: false, pure: true },
+  clock: { imports: ['clock'], node: true },
+  'telemetry/events': { imports: ['core'], node: false },
+  telemetry: { imports: ['telemetry', 'core'], npm: ['pino', 'pino-pretty', 'prom-client'], node: true },
+  pipeline: { imports: ['pipeline', 'core', 'telemetry/events'], types: ['clock'], node: false, pure: true },
+  proxy: {
+    imports: ['proxy', 'pipeline', 'core', 'clock', 'telemetry/events'],
+    npm: ['undici', 'http-proxy', 'opossum'],
+    node: true,
+  },
+  policy: { imports: ['policy', 'core'], npm: ['yaml', 'ajv', 'chokidar'], node: true },
+  admin: { imports: ['admin', 'telemetry', 'core'], types: ['pipeline', 'policy', 'clock'], node: true },
+  kube: { imports: ['kube', 'policy', 'core'], npm: ['yaml'], node: true },
+  simulator: {
+    imports: ['simulator', 'proxy', 'pipeline', 'core', 'clock', 'telemetry/events'],
+    types: ['policy'],
+    node: false,
+    pure: true,
+  },
+  demo: { imports: ['demo', 'clock', 'core'], node: true },
+  app: {
+    imports: ['app', 'core', 'clock', 'telemetry', 'pipeline', 'proxy', 'policy', 'admin'],
+    npm: ['pino', 'prom-client'],
+    node: true,
+  },
+  cmd: { imports: ['cmd', 'app', 'core'], npm: ['commander'], node: true },
+  'cmd/check': { imports: ['cmd', 'policy', 'core'], npm: ['commander'], node: true },
+  'cmd/explain': { imports: ['cmd', 'policy', 'core'], npm: ['commander'], node: true },
+  'cmd/demo': { imports: ['cmd', 'app', 'demo', 'clock'], npm: ['commander'], node: true },
+  'cmd/simulate': { imports: ['cmd', 'policy', 'simulator', 'core'], npm: ['commander'], node: true },
+  'cmd/inject': { imports: ['cmd', 'kube', 'policy'], npm: ['commander'], node: true },
+}
+
+export const TOP_LEVEL = [
+  'cmd',
+  'src',
+  'policies',
+  'schemas',
+  'deploy',
+  'test',
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+  'README.md',
+  'ARCHITECTURE.md',
+  'CONTRIBUTING.md',
+  'CHANGELOG.md',
+  'LICENSE',
+] as const
+
+/** Made by tools and ignored by git. */
+export const MADE_BY_TOOLS = ['node_modules', 'dist', 'coverage'] as const
+
+export const MAX_LINES = 250
