@@ -1,0 +1,54 @@
+import type { BreakerPermit } from '../core/breaker-rules.js'
+import type { OwnReason } from '../core/reasons.js'
+import type { Lane } from './lane.js'
+import type { CallKind } from './ports.js'
+
+/** What admission needs to know of a call. */
+export interface Call {
+  readonly lane: Lane
+  readonly kind: CallKind
+  /** May wait for the breaker in ride-out mode: nothing was sent yet, or it may be sent again. */
+  readonly mayRideOut: boolean
+  readonly deadlineMs: number
+  /** The line let it go. */
+  readonly hasTurn: boolean
+  /** The queue let it go. */
+  readonly hasSlot: boolean
+  /** It is the one call that a gate lets through; set here. */
+  gateProbe: boolean
+}
+
+export type Admission =
+  | BreakerPermit
+  | { readonly granted: false; readonly next: 'line' | 'queue' }
+  /** A probe is wanted, but rather a first attempt than this retry: ask again after `delayMs`. */
+  | { readonly granted: false; readonly next: 'defer'; readonly delayMs: number }
+  | { readonly granted: false; readonly next: 'refuse'; readonly reason: OwnReason; readonly retryAfterMs: number }
+
+const LINE: Admission = Object.freeze({ granted: false, next: 'line' })
+const QUEUE: Admission = Object.freeze({ granted: false, next: 'queue' })
+
+/** Gate → line → slot → breaker, in this order: the permit is taken last, at the moment of sending. */
+export function admit(call: Call, nowMs: number): Admission {
+  const { lane } = call
+  if (!lane.gate.isOpen && !call.gateProbe) {
+    const closedForMs = lane.gate.closedForMs(nowMs)
+    if (closedForMs > 0 && nowMs + closedForMs >= call.deadlineMs) {
+      return { granted: false, next: 'refuse', reason: 'gate-closed', retryAfterMs: closedForMs }
+    }
+    if (closedForMs > 0 || !lane.gate.takeProbe()) return LINE
+    call.gateProbe = true
+  }
+  if (lane.line.busy && !call.hasTurn && !call.gateProbe) return LINE
+  // A probe must not wait behind the calls that it is to set free.
+  if (!lane.limiter.free && !call.hasSlot && lane.breaker.state !== 'half-open') return QUEUE
+  const answer = lane.breaker.acquire(call.kind)
+  return answer.granted ? answer : onRefused(call, answer.retryAfterMs, nowMs)
+}
+
+function onRefused(call: Call, retryAfterMs: number, nowMs: number): Admission {
+  if (call.lane.ridesOut && call.mayRideOut) return LINE
+  const deferrable = call.lane.breaker.state === 'half-open' && call.kind !== 'first'
+  if (deferrable && nowMs + retryAfterMs < call.deadlineMs) return { granted: false, next: 'defer', delayMs: retryAfterMs }
+  return { granted: false, next: 'refuse', reason: 'breaker-open', retryAfterMs }
+}

@@ -1,0 +1,34 @@
+import type { Outcome } from '../core/reasons.js'
+import type { RawHeaders } from './ports.js'
+
+/**
+ * Outcomes with which this layer gave up: the layer above must not multiply them again. Not `layer` and
+ * `not-repeatable`: there the layer above (or nobody) is the one to repeat.
+ */
+const GAVE_UP: ReadonlySet<Outcome> = new Set<Outcome>([
+  'retries-exhausted',
+  'budget-exhausted',
+  'breaker-open',
+  'deadline',
+  'retry-after-too-long',
+  'body-too-large',
+  'overloaded',
+  'gate-closed',
+  'connect',
+  'reset',
+  'attempt-timeout',
+])
+
+const FIRST_ATTEMPT_DELIVERED: RawHeaders = Object.freeze(['forbear-attempts', '1', 'forbear-outcome', 'delivered'])
+
+/** Fields that every passed-on answer carries. A policy without retries gave up on nothing. */
+export function answerFields(attempts: number, outcome: Outcome, maxAttempts: number): RawHeaders {
+  if (attempts === 1 && outcome === 'delivered') return FIRST_ATTEMPT_DELIVERED
+  const fields = ['forbear-attempts', String(attempts), 'forbear-outcome', outcome]
+  return maxAttempts > 1 ? [...fields, ...exhaustedField(outcome)] : fields
+}
+
+/** `forbear-exhausted` for an answer of our own, or nothing. */
+export function exhaustedField(outcome: Outcome): RawHeaders {
+  return GAVE_UP.has(outcome) ? ['forbear-exhausted', outcome] : []
+}

@@ -1,0 +1,268 @@
+import type { Timer } from '../clock/clock.js'
+import type { BreakerPermit, SettledOutcome } from '../core/breaker-rules.js'
+import { classifyFailure, classifyResponse, type FailureKind } from '../core/classify.js'
+import type { Outcome, OwnReason } from '../core/reasons.js'
+import type { AttemptFinished } from '../telemetry/events.js'
+import { attemptFields } from './attempt-fields.js'
+import type { Exchange } from './exchange.js'
+import type { Attempt, AttemptFailure, AttemptListener, HeldResponse, RawHeaders, ResponseHead } from './ports.js'
+import { STALE_IDLE_MS } from './stale-allowance.js'
+
+/** Why an attempt brought no response head. */
+export interface RunFailure {
+  readonly reason: OwnReason
+  /** For people: `connect ECONNREFUSED`, `no answer within 1000 ms` … */
+  readonly text: string
+  /** Nothing was sent, so it may be repeated whatever the method. */
+  readonly nothingSent: boolean
+}
+
+/** A deadline that cut an attempt sooner than this says nothing about the upstream, only about the app's patience. */
+const SHORT_DEADLINE_MS = 1000
+/** Timers may fire this much early. */
+const TIMER_SLACK_MS = 2
+
+/** One attempt: its clocks, its permit, and what it tells the breaker, the budget and the log. */
+export class AttemptRun implements AttemptListener {
+  /** Body bytes handed to the app. */
+  bytes = 0
+  readonly #exchange: Exchange
+  readonly #permit: BreakerPermit
+  readonly #number: number
+  #startMs: number
+  #sentMs: number | null = null
+  #attempt: Attempt | null = null
+  #clock: Timer | null = null
+  #status = 0
+  #outcome: Outcome = 'delivered'
+  #settled = false
+  #onWire = true
+  #freshUsed = false
+
+  constructor(exchange: Exchange, permit: BreakerPermit, nowMs: number) {
+    this.#exchange = exchange
+    this.#permit = permit
+    this.#number = exchange.attempts
+    this.#startMs = nowMs
+    exchange.lane.limiter.take()
+  }
+
+  start(): void {
+    const { deps, upstream, downstream, policy, facts, avoid, mintedKey, deadlineMs } = this.#exchange
+    const set = attemptFields({
+      attempt: this.#number,
+      remainingMs: deadlineMs - this.#startMs,
+      facts,
+      propagate: policy.propagate,
+      headers: downstream.headers,
+      keyHeader: policy.retry.idempotency.keyHeaders[0] ?? '',
+      mintedKey,
+      wallNowMs: deps.clock,
+    })
+    this.#attempt = deps.transport.send(
+      {
+        upstream,
+        downstream,
+        set,
+        avoid,
+        fresh: this.#freshUsed,
+        connectTimeoutMs: policy.timeouts.connectMs,
+        idleTimeoutMs: policy.timeouts.idleMs,
+      },
+      this,
+    )
+  }
+
+  // ---- from the transport ------------------------------------------------------------------------------------------
+
+  onSent(): void {
+    const { deps, policy, deadlineMs } = this.#exchange
+    const nowMs = deps.clock.nowMs()
+    this.#sentMs = nowMs
+    const { attemptMs } = policy.timeouts
+    if (policy.longPoll || nowMs + attemptMs >= deadlineMs || attemptMs === Number.POSITIVE_INFINITY) return
+    this.#clock = deps.clock.after(attemptMs, () => this.#onAttemptTimeout())
+  }
+
+  onInterim(status: number, headers: RawHeaders): void {
+    this.#exchange.downstream.interim(status, headers)
+  }
+
+  onHead(head: ResponseHead): void {
+    const exchange = this.#exchange
+    const { deps, policy, lane, facts } = exchange
+    const nowMs = deps.clock.nowMs()
+    this.#clock?.cancel()
+    this.#status = head.status
+    const keyed = facts.repeat.kind === 'keyed' || facts.repeat.kind === 'generate'
+    const outcome = classifyResponse(head.status, head.headers, {
+      retry: policy.retry,
+      wallNowMs: deps.clock,
+      keyed,
+      resend: this.#number > 1,
+    })
+    const good = outcome.breaker === 'success'
+    this.#settle(outcome.breaker, 'response', nowMs)
+    if (good && !outcome.retryable && this.#number === 1) lane.onFirstSuccess(nowMs)
+    if (good && !policy.longPoll) lane.latency.record(nowMs - (this.#sentMs ?? this.#startMs), nowMs)
+    const tooLong = outcome.retryAfterMs !== null && outcome.retryAfterMs > policy.retry.retryAfter.capMs
+    if (policy.retry.retryAfter.scope === 'upstream') lane.onHint(outcome.retryAfterMs, tooLong, nowMs)
+    if (exchange.gateProbe) {
+      exchange.gateProbe = false
+      lane.onGateProbe(outcome.breaker !== 'failure' && outcome.retryAfterMs === null)
+    }
+    exchange.onHead(this, head, outcome)
+  }
+
+  onFailure(failure: AttemptFailure): void {
+    if (this.#isStale(failure)) return this.#startFresh()
+    const reason = failure.kind
+    const text = `${failure.kind} ${failure.code}`
+    this.#fail(failure.kind, failure.permanent, { reason, text, nothingSent: failure.kind === 'connect' })
+  }
+
+  onDelivered(bytes: number): void {
+    this.bytes = bytes
+    this.#clock?.cancel()
+    this.#leaveWire()
+    this.#exchange.onDelivered(this.#status, this.#outcome, bytes)
+  }
+
+  onCut(_code: string): void {
+    const { lane, deps } = this.#exchange
+    this.#clock?.cancel()
+    lane.breaker.record(this.#permit, 'failure')
+    lane.line.onBad(deps.clock.nowMs())
+    deps.transport.settle(this.#attempt?.connection ?? null, true)
+    this.#report('cut', deps.clock.nowMs())
+    this.#leaveWire()
+    this.#exchange.onDelivered(this.#status, 'cut', this.bytes)
+  }
+
+  // ---- from the exchange -------------------------------------------------------------------------------------------
+
+  /** Commits: from here on the app sees this answer. */
+  deliver(outcome: Outcome, extra: RawHeaders): void {
+    const { deps, policy, arrivedMs } = this.#exchange
+    this.#outcome = outcome
+    const { responseMs } = policy.timeouts
+    if (responseMs !== Number.POSITIVE_INFINITY) {
+      const leftMs = Math.max(0, arrivedMs + responseMs - deps.clock.nowMs())
+      this.#clock = deps.clock.after(leftMs, () => this.#onResponseTimeout())
+    }
+    this.#attempt?.deliver(extra)
+  }
+
+  hold(maxBytes: number): void {
+    this.#attempt?.hold(maxBytes)
+    this.#leaveWire()
+  }
+
+  held(): HeldResponse | null {
+    return this.#attempt?.held() ?? null
+  }
+
+  discard(): void {
+    this.#attempt?.abort()
+  }
+
+  onAppGone(): void {
+    this.#clock?.cancel()
+    this.#attempt?.abort()
+    this.#settle('none', 'aborted', this.#exchange.deps.clock.nowMs())
+    this.#leaveWire()
+  }
+
+  /** The request's deadline is here. With no tighter attempt clock, the first attempt's own clock has run out too. */
+  onDeadline(): void {
+    const { deps, lane, policy, facts } = this.#exchange
+    const nowMs = deps.clock.nowMs()
+    const { attemptMs, totalMs } = policy.timeouts
+    if (this.#number === 1 && attemptMs >= totalMs && facts.totalMs >= totalMs && !policy.longPoll) {
+      return this.#onAttemptTimeout()
+    }
+    this.#clock?.cancel()
+    this.#attempt?.abort()
+    const patienceMs = Math.max(SHORT_DEADLINE_MS, 2 * (lane.latency.quantile(0.95, nowMs) ?? 0))
+    const ranMs = nowMs - (this.#sentMs ?? this.#startMs) + TIMER_SLACK_MS
+    this.#settle(ranMs >= patienceMs && !policy.longPoll ? 'failure' : 'none', 'deadline', nowMs)
+    this.#leaveWire()
+    this.#exchange.onDeadlineCut()
+  }
+
+  // ---- inside ------------------------------------------------------------------------------------------------------
+
+  #onAttemptTimeout(): void {
+    this.#attempt?.abort()
+    const text = `no answer within ${Math.round(this.#exchange.policy.timeouts.attemptMs)} ms`
+    this.#fail('timeout', false, { reason: 'attempt-timeout', text, nothingSent: false })
+  }
+
+  #onResponseTimeout(): void {
+    this.#attempt?.abort()
+    this.#exchange.downstream.destroy()
+    this.onCut('RESPONSE_TIMEOUT')
+  }
+
+  #fail(kind: FailureKind, permanent: boolean, failure: RunFailure): void {
+    const exchange = this.#exchange
+    this.#clock?.cancel()
+    const facts = classifyFailure(kind, permanent, exchange.policy.retry)
+    this.#settle(facts.breaker, kind as AttemptFinished['result'], exchange.deps.clock.nowMs())
+    this.#leaveWire()
+    if (exchange.gateProbe) {
+      exchange.gateProbe = false
+      exchange.lane.onGateProbe(false)
+    }
+    exchange.onFailure(failure, facts)
+  }
+
+  /** Tells everyone who must know how the attempt went, once. */
+  #settle(outcome: SettledOutcome, result: AttemptFinished['result'], nowMs: number): void {
+    if (this.#settled) return
+    this.#settled = true
+    const { lane, deps, avoid } = this.#exchange
+    const failed = outcome === 'failure'
+    lane.breaker.record(this.#permit, outcome)
+    if (failed) lane.line.onBad(nowMs)
+    else if (outcome === 'success') lane.line.onGood(nowMs)
+    const connection = this.#attempt?.connection ?? null
+    if (outcome !== 'none') deps.transport.settle(connection, failed)
+    if (connection !== null && outcome !== 'success') avoid.push(connection)
+    this.#report(result, nowMs)
+  }
+
+  #report(result: AttemptFinished['result'], nowMs: number): void {
+    const { deps, upstream, route } = this.#exchange
+    deps.sink.emit({
+      type: 'attempt-finished',
+      upstream: upstream.name,
+      route,
+      attempt: this.#number,
+      status: this.#status === 0 ? null : this.#status,
+      result,
+      durationMs: nowMs - this.#startMs,
+    })
+  }
+
+  #leaveWire(): void {
+    if (!this.#onWire) return
+    this.#onWire = false
+    this.#exchange.lane.limiter.release()
+  }
+
+  /** The connection died of old age, not of this request. */
+  #isStale(failure: AttemptFailure): boolean {
+    const { repeatable, downstream, lane, deps } = this.#exchange
+    if (failure.kind !== 'reset' || this.#freshUsed || (failure.idleBeforeMs ?? 0) < STALE_IDLE_MS) return false
+    if (!repeatable || downstream.body?.replayable === false) return false
+    return lane.stale.tryTake(deps.clock.nowMs())
+  }
+
+  #startFresh(): void {
+    this.#freshUsed = true
+    this.#sentMs = null
+    this.#startMs = this.#exchange.deps.clock.nowMs()
+    this.start()
+  }
+}

@@ -1,0 +1,30 @@
+import type { Outcome, OwnReason } from '../core/reasons.js'
+import { answerFields, exhaustedField } from './answer-fields.js'
+import { ownAnswer } from './answers.js'
+import type { Exchange } from './exchange.js'
+
+/** How a request ended, for the access log. */
+export interface Ending {
+  readonly status: number
+  readonly outcome: Outcome
+  readonly bytes: number
+}
+
+/** The last upstream answer, if it was kept; `outcome` says why no further attempt was made. */
+export function answerHeld(exchange: Exchange, outcome: Outcome): Ending | null {
+  const kept = exchange.held?.held() ?? null
+  if (kept === null) return null
+  const { downstream, attempts, facts } = exchange
+  downstream.answer(kept.head, answerFields(attempts, outcome, facts.maxAttempts), kept.body)
+  return { status: kept.head.status, outcome, bytes: kept.body.byteLength }
+}
+
+/** An answer of our own, when there is no upstream response to pass on. */
+export function answerOwn(exchange: Exchange, reason: OwnReason, retryAfterMs: number | null): Ending {
+  const { downstream, attempts, upstream, lastFailure } = exchange
+  const facts = { upstream: upstream.name, attempts, retryAfterMs }
+  const detail = lastFailure === null ? {} : { detail: `Last attempt: ${lastFailure.text}.` }
+  const { status, statusText, headers, body } = ownAnswer(reason, { ...facts, ...detail })
+  downstream.answer({ status, statusText, headers }, exhaustedField(reason), body)
+  return { status, outcome: reason, bytes: body.length }
+}

@@ -1,0 +1,20 @@
+import type { Clock } from '../clock/clock.js'
+import type { EventSink } from '../telemetry/events.js'
+import type { Exchange } from './exchange.js'
+import type { Transport } from './ports.js'
+
+/** What every exchange is given. */
+export interface ExchangeDeps {
+  readonly clock: Clock
+  readonly transport: Transport
+  readonly sink: EventSink
+  /** U(0,1). */
+  readonly random: () => number
+  /** A new idempotency key. */
+  readonly newKey: () => string
+  /** The operator's kill switch. */
+  retriesOff(): boolean
+  /** The policy in force now allows no further attempt of a request that began under an older one. */
+  forbidsRetry(exchange: Exchange): boolean
+  onFinished(exchange: Exchange): void
+}

@@ -1,0 +1,94 @@
+import type { LimitSettings } from '../core/snapshot.js'
+
+/** Something that waits for a slot; called once when it may try again. */
+export interface SlotWaiter {
+  onSlot(): void
+  /** Waits no longer; skipped when its turn comes. */
+  readonly waitingForSlot: boolean
+}
+
+/**
+ * Attempts on the wire, and everyone who waits for whatever reason. A slot is a right to a connection, so an
+ * upstream's pool is the parent of the limits that its routes have of their own.
+ */
+export class Limiter {
+  #settings: LimitSettings
+  readonly #parent: Limiter | null
+  readonly #children = new Set<Limiter>()
+  #queue: SlotWaiter[] = []
+  #queueHead = 0
+  inFlight = 0
+  waiting = 0
+  waitingBytes = 0
+
+  constructor(settings: LimitSettings, parent: Limiter | null) {
+    this.#settings = settings
+    this.#parent = parent
+    if (parent !== null) parent.#children.add(this)
+  }
+
+  reconfigure(settings: LimitSettings): void {
+    this.#settings = settings
+    this.#drain()
+  }
+
+  detach(): void {
+    if (this.#parent !== null) this.#parent.#children.delete(this)
+  }
+
+  /** A slot is free and nobody waits for it. */
+  get free(): boolean {
+    return this.#queueHead === this.#queue.length && this.#hasSlot()
+  }
+
+  /** Takes a slot; over the limit only for a breaker's probe, which must not wait. */
+  take(): void {
+    this.inFlight += 1
+    if (this.#parent !== null) this.#parent.inFlight += 1
+  }
+
+  release(): void {
+    this.inFlight -= 1
+    if (this.#parent !== null) this.#parent.inFlight -= 1
+    const root = this.#parent ?? this
+    root.#drain()
+    for (const child of root.#children) child.#drain()
+  }
+
+  /** Queues for a slot, first come first served. The waiter must have entered the room before. */
+  enqueue(waiter: SlotWaiter): void {
+    this.#queue.push(waiter)
+  }
+
+  /** Enters the waiting room with so many body bytes in memory; `false` when it is full. */
+  enter(bytes: number): boolean {
+    const { maxWaiting, maxWaitingBytes } = this.#settings
+    if (this.waiting >= maxWaiting || this.waitingBytes + bytes > maxWaitingBytes) return false
+    this.waiting += 1
+    this.waitingBytes += bytes
+    return true
+  }
+
+  leave(bytes: number): void {
+    this.waiting -= 1
+    this.waitingBytes -= bytes
+  }
+
+  #hasSlot(): boolean {
+    return this.inFlight < this.#settings.maxInFlight && (this.#parent === null || this.#parent.#hasSlot())
+  }
+
+  #drain(): void {
+    while (this.#queueHead < this.#queue.length && this.#hasSlot()) {
+      const waiter = this.#queue[this.#queueHead++]
+      if (waiter?.waitingForSlot) waiter.onSlot()
+    }
+    if (this.#queueHead === this.#queue.length) {
+      this.#queue = []
+      this.#queueHead = 0
+    } else if (this.#queueHead > 1024) {
+      this.#queue = this.#queue.slice(this.#queueHead)
+      this.#queueHead = 0
+    }
+  }
+}

@@ -1,0 +1,147 @@
+import type { Clock, Timer } from '../clock/clock.js'
+import { HealthyRate, nextRamp, RAMP_STEP_MS, type Ramp, startRamp } from '../core/ramp.js'
+
+/** A call that stands in line; the line calls it when its turn has come. */
+export interface LineMember {
+  /** May try to start now. */
+  onTurn(): void
+  readonly inLine: boolean
+}
+
+/** How often calls are let go while the ramp runs: small enough that a tick is no burst. */
+const TICK_MS = 10
+
+/**
+ * `idle` nobody is held back · `blocked` the gate is closed or the breaker is open · `ramping` let go at a rate.
+ */
+type LineState =
+  | { readonly kind: 'idle' }
+  | { readonly kind: 'blocked' }
+  | { readonly kind: 'ramping'; ramp: Ramp; sinceMs: number; stepAtMs: number; credit: number; good: number; bad: number }
+
+/**
+ * First come, first served: calls that wait for a closed gate or an open breaker. One goes as the probe; once it
+ * succeeded the rest follow at a rate that grows while the answers stay good.
+ */
+export class Line {
+  readonly #clock: Clock
+  readonly #rate: HealthyRate
+  #members: LineMember[] = []
+  #head = 0
+  #state: LineState = { kind: 'idle' }
+  #timer: Timer | null = null
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+    this.#rate = new HealthyRate(clock.nowMs())
+  }
+
+  /** Newcomers must stand in line too. */
+  get busy(): boolean {
+    return this.#state.kind !== 'idle'
+  }
+
+  get length(): number {
+    return this.#members.length - this.#head
+  }
+
+  onGood(nowMs: number): void {
+    if (this.#state.kind === 'idle') this.#rate.onGood(nowMs)
+    else if (this.#state.kind === 'ramping') this.#state.good += 1
+  }
+
+  onBad(nowMs: number): void {
+    if (this.#state.kind === 'idle') this.#rate.onBad(nowMs)
+    else if (this.#state.kind === 'ramping') this.#state.bad += 1
+  }
+
+  join(member: LineMember): void {
+    this.#members.push(member)
+  }
+
+  /** Returns to the front: it came before everyone who stands here. */
+  rejoin(member: LineMember): void {
+    if (this.#head > 0) this.#members[--this.#head] = member
+    else this.#members.unshift(member)
+  }
+
+  /** The gate closed or the breaker opened: nobody leaves. */
+  block(): void {
+    this.#timer?.cancel()
+    this.#timer = null
+    this.#state = { kind: 'blocked' }
+  }
+
+  /** Lets the first in line go, as the probe. */
+  sendOne(): void {
+    const member = this.#next()
+    if (member !== null) member.onTurn()
+  }
+
+  /** The probe succeeded: the rest follow. */
+  open(): void {
+    if (this.#state.kind !== 'blocked') return
+    const nowMs = this.#clock.nowMs()
+    if (this.#peek() === null) {
+      this.#state = { kind: 'idle' }
+      return
+    }
+    const ramp = startRamp(this.#rate.perSec(nowMs))
+    this.#state = { kind: 'ramping', ramp, sinceMs: nowMs, stepAtMs: nowMs + RAMP_STEP_MS, credit: 0, good: 0, bad: 0 }
+    this.#timer = this.#clock.after(TICK_MS, this.#tick)
+  }
+
+  dispose(): void {
+    this.#timer?.cancel()
+    this.#timer = null
+    this.#state = { kind: 'idle' }
+    for (let member = this.#next(); member !== null; member = this.#next()) member.onTurn()
+  }
+
+  readonly #tick = (): void => {
+    const state = this.#state
+    if (state.kind !== 'ramping') return
+    const nowMs = this.#clock.nowMs()
+    if (nowMs >= state.stepAtMs) {
+      state.ramp = nextRamp(state.ramp, state.good, state.bad)
+      state.good = 0
+      state.bad = 0
+      state.stepAtMs = nowMs + RAMP_STEP_MS
+    }
+    // A late timer must not turn into a burst: at most a step's worth of credit is ever spent at once.
+    const elapsedMs = Math.min(nowMs - state.sinceMs, RAMP_STEP_MS)
+    state.sinceMs = nowMs
+    state.credit += (elapsedMs / 1000) * state.ramp.ratePerSec
+    while (state.credit >= 1 && this.#state === state) {
+      const member = this.#next()
+      if (member === null) break
+      state.credit -= 1
+      member.onTurn()
+    }
+    if (this.#state !== state) return
+    if (this.#peek() === null) this.#state = { kind: 'idle' }
+    else this.#timer = this.#clock.after(TICK_MS, this.#tick)
+  }
+
+  #peek(): LineMember | null {
+    while (this.#head < this.#members.length) {
+      const member = this.#members[this.#head] as LineMember
+      if (member.inLine) return member
+      this.#head += 1
+    }
+    this.#members = []
+    this.#head = 0
+    return null
+  }
+
+  #next(): LineMember | null {
+    const member = this.#peek()
+    if (member === null) return null
+    this.#head += 1
+    if (this.#head > 1024) {
+      this.#members = this.#members.slice(this.#head)
+      this.#head = 0
+    }
+    return member
+  }
+}

@@ -1,0 +1,50 @@
+import { backoffDelayMs } from '../core/backoff.js'
+import type { AttemptFacts } from '../core/classify.js'
+import { decideRetry } from '../core/decide.js'
+import type { DeliveredOutcome, DenialReason } from '../core/reasons.js'
+import type { RunFailure } from './attempt-run.js'
+import type { Exchange } from './exchange.js'
+
+/** What follows a failed attempt. */
+export type Step =
+  | { readonly retry: true; readonly delayMs: number }
+  | { readonly retry: false; readonly denied: DenialReason; readonly outcome: DeliveredOutcome }
+
+/** Words that mean something to an operator but are not outcomes of their own. */
+const OUTCOME_OF: Readonly<Partial<Record<DenialReason | 'not-retryable', DeliveredOutcome>>> = {
+  committed: 'delivered',
+  'retries-off': 'retries-exhausted',
+  'not-retryable': 'delivered',
+}
+
+/** Lays the facts before `decideRetry` and withdraws the ticket when it says yes. */
+export function nextStep(exchange: Exchange, facts: AttemptFacts, failure: RunFailure | null): Step {
+  const { lane, policy, downstream, deps } = exchange
+  const { body } = downstream
+  const nothingSent = failure?.nothingSent ?? false
+  const nowMs = deps.clock.nowMs()
+  const decision = decideRetry({
+    facts,
+    connectOnly: nothingSent,
+    repeatable: exchange.repeatable,
+    bodyReplayable: body === null || body.replayable || (nothingSent && body.untouched),
+    attempt: exchange.attempts,
+    maxAttempts: exchange.facts.maxAttempts,
+    layered: exchange.facts.layered,
+    retriesOff: deps.retriesOff(),
+    retryAfterCapMs: policy.retry.retryAfter.capMs,
+    computeDelayMs: () => {
+      const settings = facts.throttled ? policy.retry.throttled : policy.retry.backoff
+      return backoffDelayMs(settings, exchange.attempts, exchange.previousDelayMs, deps.random)
+    },
+    nowMs,
+    deadlineMs: exchange.deadlineMs,
+    medianMs: () => lane.latency.median(nowMs),
+    breakerOpenAt: () => lane.breaker.refusing && lane.breaker.state === 'open' && !(lane.ridesOut && exchange.repeatable),
+    withdraw: sendAtMs => exchange.tickets.tryWithdraw(nowMs, sendAtMs),
+  })
+  if (decision.retry) return { retry: true, delayMs: decision.delayMs }
+  const { reason } = decision
+  const denied = reason === 'not-retryable' ? 'committed' : reason
+  return { retry: false, denied, outcome: OUTCOME_OF[reason] ?? (reason as DeliveredOutcome) }
+}
