@@ -1,5 +1,100 @@
+import { SendCalendar } from './send-calendar.js'
+import { SlidingCounter } from './sliding-counter.js'
+
 export interface BudgetSettings {
   readonly ratio: number
   readonly windowMs: number
   readonly minPerSecond: number
+}
+
+/** One granted retry. Opaque; kept only to give it back. */
+export interface Withdrawal {
+  readonly atMs: number
+  readonly sendAtMs: number
+  returned: boolean
+}
+
+const SLOTS = 10
+/** 0.29 · 100 is 28.999999999999996: without this, rounding would cost one retry. Far under what one attempt deposits. */
+const ROUNDING = 1e-6
+
+/**
+ * How many retries an upstream may be sent: withdrawn in the window ≤ ratio × first attempts that succeeded in the window
+ * + minPerSecond × window, and in any second ≤ max(minPerSecond × window, ratio × first attempts of that second).
+ * Deposits on success keep a stalled upstream from feeding its own retries; the cap per second keeps a window's allowance
+ * from being spent at once. The window is ten slots, the running one included. A cap under 1 grants nothing.
+ */
+export class RetryBudget {
+  #settings: BudgetSettings
+  #successes: SlidingCounter
+  #withdrawn: SlidingCounter
+  readonly #lastSecond = new SlidingCounter(10, 100)
+  readonly #calendar = new SendCalendar()
+
+  constructor(settings: BudgetSettings, nowMs: number) {
+    this.#settings = settings
+    this.#successes = new SlidingCounter(SLOTS, slotMs(settings))
+    this.#withdrawn = new SlidingCounter(SLOTS, slotMs(settings))
+    this.#lastSecond.total(nowMs)
+  }
+
+  onFirstAttempt(nowMs: number): void {
+    this.#lastSecond.add(nowMs)
+  }
+
+  onFirstSuccess(nowMs: number): void {
+    this.#successes.add(nowMs)
+  }
+
+  /**
+   * One retry to be sent at `sendAtMs` (now + back-off), or `null` when the budget has none. Taken before the wait; to be
+   * given back when the retry is not sent after all.
+   */
+  tryWithdraw(nowMs: number, sendAtMs: number): Withdrawal | null {
+    if (this.#left(nowMs) < 1) return null
+    const dueMs = Math.max(nowMs, sendAtMs)
+    if (!this.#calendar.hasRoom(dueMs, this.#capPerSecond(nowMs))) return null
+    this.#withdrawn.add(nowMs)
+    this.#calendar.add(dueMs, nowMs)
+    return { atMs: nowMs, sendAtMs: dueMs, returned: false }
+  }
+
+  /** As if it had never been withdrawn; a second time does nothing. */
+  giveBack(withdrawal: Withdrawal, nowMs: number): void {
+    if (withdrawal.returned) return
+    withdrawal.returned = true
+    this.#withdrawn.remove(withdrawal.atMs, nowMs)
+    this.#calendar.remove(withdrawal.sendAtMs)
+  }
+
+  /** Retries that the window would still grant, ≥ 0, fractional; the cap per second may grant fewer just now. */
+  balance(nowMs: number): number {
+    return Math.max(0, this.#left(nowMs))
+  }
+
+  /** Counts are kept; a moved window sorts them into its own slots and drops what lies outside. */
+  reconfigure(settings: BudgetSettings, nowMs: number): void {
+    if (settings.windowMs !== this.#settings.windowMs) {
+      this.#successes = this.#successes.rebinned(slotMs(settings), nowMs)
+      this.#withdrawn = this.#withdrawn.rebinned(slotMs(settings), nowMs)
+    }
+    this.#settings = settings
+  }
+
+  #left(nowMs: number): number {
+    const earned = this.#settings.ratio * this.#successes.total(nowMs)
+    return earned + floor(this.#settings) + ROUNDING - this.#withdrawn.total(nowMs)
+  }
+
+  #capPerSecond(nowMs: number): number {
+    return Math.max(floor(this.#settings), this.#settings.ratio * this.#lastSecond.total(nowMs)) + ROUNDING
+  }
+}
+
+function floor(settings: BudgetSettings): number {
+  return (settings.minPerSecond * settings.windowMs) / 1000
+}
+
+function slotMs(settings: BudgetSettings): number {
+  return settings.windowMs / SLOTS
 }
