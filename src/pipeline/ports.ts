@@ -3,7 +3,7 @@
  * Header lists are flat (name, value, name, value …), latin1 strings, in wire order.
  */
 
-import type { BreakerPermit, SettledOutcome } from '../core/breaker-rules.js'
+import type { BreakerPermit, BreakerSettings, SettledOutcome, TransitionReason } from '../core/breaker-rules.js'
 import type { UpstreamSnapshot } from '../core/snapshot.js'
 
 export type RawHeaders = readonly string[]
@@ -135,4 +135,28 @@ export interface Breaker {
 export interface BreakerRefusal {
   readonly granted: false
   readonly retryAfterMs: number
+}
+
+/** Told synchronously, when the breaker is already in the new state. */
+export interface BreakerTransition {
+  readonly from: Breaker['state']
+  readonly to: Breaker['state']
+  readonly reason: TransitionReason
+  /** ms until the next probe when `to` is open; `null` when it is not, or is held open by hand. */
+  readonly openForMs: number | null
+}
+
+/** A breaker as its owner (reload, admin port) sees it. */
+export interface ReconfigurableBreaker extends Breaker {
+  /** Failures since the last proof of life, every attempt counted. */
+  readonly failuresInARow: number
+  /**
+   * Applies an edit. Only `mode: disabled` closes a breaker that is open; counts of the window survive, rescaled;
+   * new open times apply from the next opening.
+   */
+  reconfigure(settings: BreakerSettings): void
+  /** Holds it `open` or `closed` until `auto`; after `open`, `auto` stays open for the usual time and probes. Nothing while disabled. */
+  force(state: 'open' | 'closed' | 'auto'): void
+  /** Drops timers and tells no more transitions; calls still under way pass as if it were disabled. */
+  retire(): void
 }
