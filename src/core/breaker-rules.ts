@@ -28,3 +28,126 @@ export interface BreakerPermit {
   /** A first attempt, so it feeds the ratio. */
   readonly first: boolean
 }
+
+/** Why the breaker changed state. */
+export type TransitionReason =
+  | 'failure-ratio'
+  | 'consecutive-failures'
+  | 'probe-failed'
+  | 'probe-succeeded'
+  | 'time'
+  | 'manual'
+
+/** A burst shorter than this is one replica dropping its connections, not an outage. */
+const MIN_FAILURE_SPAN_MS = 100
+/** How long a half-open breaker keeps its probe for a first attempt. */
+const PROBE_GRACE_MS = 200
+/** Without an answer for this long, a probe no longer holds others off. */
+const MIN_PROBE_LIMIT_MS = 1_000
+
+/** Failures since the last proof of life. */
+export interface FailureRun {
+  readonly count: number
+  /** Time of the first of them; meaningless when `count` is 0. */
+  readonly sinceMs: number
+}
+
+export const NO_RUN: FailureRun = Object.freeze({ count: 0, sinceMs: 0 })
+
+/** A 500 is neither an outage nor proof that it is over: it leaves the run as it is. */
+export function nextRun(run: FailureRun, outcome: SettledOutcome, nowMs: number): FailureRun {
+  switch (outcome) {
+    case 'failure':
+      return { count: run.count + 1, sinceMs: run.count === 0 ? nowMs : run.sinceMs }
+    case 'success':
+    case 'throttled':
+      return NO_RUN
+    case 'ratio-failure':
+    case 'none':
+      return run
+  }
+}
+
+/** What the window holds: first attempts only. */
+export interface WindowCounts {
+  readonly calls: number
+  readonly failures: number
+  /** Time of the oldest failure in it; `Infinity` when there is none. */
+  readonly oldestFailureMs: number
+}
+
+/**
+ * Whether to open, asked at a failure. `p95Ms` (of successes, `null` = unknown) is read only when a trigger's count is
+ * reached. Neither trigger fires before its failures span 1.5 × p95: until then the calls that the failures overtook
+ * had no time to succeed. For the ratio that is at most half the window, else a slow upstream could never trip it.
+ */
+export function tripReason(
+  settings: BreakerSettings,
+  run: FailureRun,
+  window: WindowCounts,
+  nowMs: number,
+  p95Ms: () => number | null,
+): 'consecutive-failures' | 'failure-ratio' | null {
+  const byRun = settings.consecutiveFailures > 0 && run.count >= settings.consecutiveFailures
+  // k / n is rounded as the literal of the same value is, so a ratio exactly at the threshold counts.
+  const byRatio =
+    window.failures > 0 &&
+    window.calls >= settings.minRequests &&
+    window.failures / window.calls >= settings.failureRatio
+  if (!byRun && !byRatio) return null
+  const spanMs = Math.max(MIN_FAILURE_SPAN_MS, 1.5 * (p95Ms() ?? 0))
+  if (byRun && nowMs - run.sinceMs >= spanMs) return 'consecutive-failures'
+  if (byRatio && nowMs - window.oldestFailureMs >= Math.min(spanMs, settings.windowMs / 2)) return 'failure-ratio'
+  return null
+}
+
+/** Openings that belong together. */
+export interface Outage {
+  /** Its first opening. */
+  readonly sinceMs: number
+  /** Length of its latest opening. */
+  readonly lastOpenForMs: number
+}
+
+/** Begin of the outage that an opening at `nowMs` belongs to; `closedAtMs` = the last closing, `null` = still open. */
+export function outageSinceMs(previous: Outage | null, closedAtMs: number | null, nowMs: number): number {
+  if (previous === null) return nowMs
+  if (closedAtMs !== null && nowMs - closedAtMs >= previous.lastOpenForMs) return nowMs
+  return previous.sinceMs
+}
+
+/** How long to stay open, whole ms: recovery is found at most a quarter of the outage late. `random` in [0, 1) spreads a fleet. */
+export function openTimeMs(
+  settings: Pick<BreakerSettings, 'openForMs' | 'maxOpenForMs'>,
+  outageAgeMs: number,
+  random: number,
+): number {
+  const fullMs = Math.min(settings.maxOpenForMs, Math.max(settings.openForMs, outageAgeMs / 4))
+  return Math.max(1, Math.ceil(fullMs * (0.5 + random / 2)))
+}
+
+/** Everything else closes: an answer that is no sign of an outage is proof of life. */
+export function failsProbe(outcome: SettledOutcome): boolean {
+  return outcome === 'failure' || outcome === 'throttled'
+}
+
+export interface HalfOpen {
+  /** The later of the begin of half-open and the last first attempt since. */
+  readonly quietSinceMs: number
+  /** `null` = no probe under way. */
+  readonly probeSinceMs: number | null
+}
+
+/** How long until this call could be the probe, ms; 0 = now. `mayLead`: a first attempt, which need not let others pass. */
+export function probeWaitMs(
+  halfOpen: HalfOpen,
+  mayLead: boolean,
+  settings: Pick<BreakerSettings, 'openForMs'>,
+  nowMs: number,
+  p95Ms: () => number | null,
+): number {
+  const { probeSinceMs, quietSinceMs } = halfOpen
+  const freeAtMs = probeSinceMs === null ? nowMs : probeSinceMs + Math.max(MIN_PROBE_LIMIT_MS, 2 * (p95Ms() ?? 0))
+  const turnAtMs = mayLead ? nowMs : quietSinceMs + Math.min(PROBE_GRACE_MS, settings.openForMs)
+  return Math.max(0, freeAtMs - nowMs, turnAtMs - nowMs)
+}

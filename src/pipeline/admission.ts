@@ -31,24 +31,25 @@ const QUEUE: Admission = Object.freeze({ granted: false, next: 'queue' })
 /** Gate → line → slot → breaker, in this order: the permit is taken last, at the moment of sending. */
 export function admit(call: Call, nowMs: number): Admission {
   const { lane } = call
-  if (!lane.gate.isOpen && !call.gateProbe) {
-    const closedForMs = lane.gate.closedForMs(nowMs)
+  if (!lane.guard.gate.isOpen && !call.gateProbe) {
+    const closedForMs = lane.guard.gate.closedForMs(nowMs)
     if (closedForMs > 0 && nowMs + closedForMs >= call.deadlineMs) {
       return { granted: false, next: 'refuse', reason: 'gate-closed', retryAfterMs: closedForMs }
     }
-    if (closedForMs > 0 || !lane.gate.takeProbe()) return LINE
+    if (closedForMs > 0 || !lane.guard.gate.takeProbe()) return LINE
     call.gateProbe = true
   }
-  if (lane.line.busy && !call.hasTurn && !call.gateProbe) return LINE
+  if (lane.guard.line.busy && !call.hasTurn && !call.gateProbe) return LINE
   // A probe must not wait behind the calls that it is to set free.
-  if (!lane.limiter.free && !call.hasSlot && lane.breaker.state !== 'half-open') return QUEUE
-  const answer = lane.breaker.acquire(call.kind)
+  if (!lane.limiter.free && !call.hasSlot && lane.guard.breaker.state !== 'half-open') return QUEUE
+  const answer = lane.guard.breaker.acquire(call.kind)
   return answer.granted ? answer : onRefused(call, answer.retryAfterMs, nowMs)
 }
 
 function onRefused(call: Call, retryAfterMs: number, nowMs: number): Admission {
-  if (call.lane.ridesOut && call.mayRideOut) return LINE
-  const deferrable = call.lane.breaker.state === 'half-open' && call.kind !== 'first'
-  if (deferrable && nowMs + retryAfterMs < call.deadlineMs) return { granted: false, next: 'defer', delayMs: retryAfterMs }
+  if (call.lane.guard.ridesOut && call.mayRideOut) return LINE
+  const deferrable = call.lane.guard.breaker.state === 'half-open' && call.kind !== 'first'
+  if (deferrable && nowMs + retryAfterMs < call.deadlineMs)
+    return { granted: false, next: 'defer', delayMs: retryAfterMs }
   return { granted: false, next: 'refuse', reason: 'breaker-open', retryAfterMs }
 }

@@ -106,10 +106,10 @@ export class AttemptRun implements AttemptListener {
     if (good && !outcome.retryable && this.#number === 1) lane.onFirstSuccess(nowMs)
     if (good && !policy.longPoll) lane.latency.record(nowMs - (this.#sentMs ?? this.#startMs), nowMs)
     const tooLong = outcome.retryAfterMs !== null && outcome.retryAfterMs > policy.retry.retryAfter.capMs
-    if (policy.retry.retryAfter.scope === 'upstream') lane.onHint(outcome.retryAfterMs, tooLong, nowMs)
+    if (policy.retry.retryAfter.scope === 'upstream') lane.guard.onAnswer(outcome.retryAfterMs, tooLong, nowMs)
     if (exchange.gateProbe) {
       exchange.gateProbe = false
-      lane.onGateProbe(outcome.breaker !== 'failure' && outcome.retryAfterMs === null)
+      lane.guard.onGateProbe(outcome.breaker !== 'failure' && outcome.retryAfterMs === null)
     }
     exchange.onHead(this, head, outcome)
   }
@@ -131,8 +131,8 @@ export class AttemptRun implements AttemptListener {
   onCut(_code: string): void {
     const { lane, deps } = this.#exchange
     this.#clock?.cancel()
-    lane.breaker.record(this.#permit, 'failure')
-    lane.line.onBad(deps.clock.nowMs())
+    lane.guard.breaker.record(this.#permit, 'failure')
+    lane.guard.line.onBad(deps.clock.nowMs())
     deps.transport.settle(this.#attempt?.connection ?? null, true)
     this.#report('cut', deps.clock.nowMs())
     this.#leaveWire()
@@ -212,7 +212,7 @@ export class AttemptRun implements AttemptListener {
     this.#leaveWire()
     if (exchange.gateProbe) {
       exchange.gateProbe = false
-      exchange.lane.onGateProbe(false)
+      exchange.lane.guard.onGateProbe(false)
     }
     exchange.onFailure(failure, facts)
   }
@@ -223,9 +223,9 @@ export class AttemptRun implements AttemptListener {
     this.#settled = true
     const { lane, deps, avoid } = this.#exchange
     const failed = outcome === 'failure'
-    lane.breaker.record(this.#permit, outcome)
-    if (failed) lane.line.onBad(nowMs)
-    else if (outcome === 'success') lane.line.onGood(nowMs)
+    lane.guard.breaker.record(this.#permit, outcome)
+    if (failed) lane.guard.line.onBad(nowMs)
+    else if (outcome === 'success') lane.guard.line.onGood(nowMs)
     const connection = this.#attempt?.connection ?? null
     if (outcome !== 'none') deps.transport.settle(connection, failed)
     if (connection !== null && outcome !== 'success') avoid.push(connection)

@@ -9,7 +9,8 @@ import { AttemptRun, type RunFailure } from './attempt-run.js'
 import { DeadlineTimer } from './deadline-timer.js'
 import { answerHeld, answerOwn, type Ending } from './endings.js'
 import type { ExchangeDeps } from './exchange-deps.js'
-import type { Lane, Waiter } from './lane.js'
+import type { Waiter } from './guard.js'
+import type { Lane } from './lane.js'
 import type { SlotWaiter } from './limiter.js'
 import type { LineMember } from './line.js'
 import type { AppListener, CallKind, Downstream, ResponseHead } from './ports.js'
@@ -144,7 +145,8 @@ export class Exchange implements AppListener, Call, SlotWaiter, LineMember, Wait
     const nowMs = this.deps.clock.nowMs()
     const p95Ms = this.lane.latency.quantile(0.95, nowMs) ?? 0
     // With less than a typical answer's time left the call would only load the upstream.
-    if (this.deadlineMs - nowMs < p95Ms) return this.giveUp(this.lane.gate.isOpen ? 'breaker-open' : 'gate-closed')
+    if (this.deadlineMs - nowMs < p95Ms)
+      return this.giveUp(this.lane.guard.gate.isOpen ? 'breaker-open' : 'gate-closed')
     this.hasTurn = true
     this.#tryStart()
   }
@@ -157,7 +159,7 @@ export class Exchange implements AppListener, Call, SlotWaiter, LineMember, Wait
     // Whoever comes back was here before everyone who stands in line now.
     const returns = this.hasTurn || this.attempts > 0
     this.hasTurn = false
-    if (this.#enter('line')) this.lane.joinLine(this, returns)
+    if (this.#enter('line')) this.lane.guard.joinLine(this, returns)
   }
 
   #backOff(delayMs: number): void {
@@ -184,7 +186,7 @@ export class Exchange implements AppListener, Call, SlotWaiter, LineMember, Wait
   onBreakerOpen(reopensAtMs: number): void {
     const { place, wakeAtMs } = this.wait
     if (place === null || place === 'line' || this.attempts === 0) return
-    if (this.lane.ridesOut && this.repeatable) this.#joinLine()
+    if (this.lane.guard.ridesOut && this.repeatable) this.#joinLine()
     else if (place === 'slot' || wakeAtMs < reopensAtMs) this.#stop('breaker-open', 'breaker-open')
   }
 
@@ -229,7 +231,7 @@ export class Exchange implements AppListener, Call, SlotWaiter, LineMember, Wait
     this.#run = null
     this.previousDelayMs = delayMs
     reportRetry(this, facts, status, error, delayMs)
-    if (this.lane.ridesOut && this.lane.breaker.refusing && this.repeatable) this.#joinLine()
+    if (this.lane.guard.ridesOut && this.lane.guard.breaker.refusing && this.repeatable) this.#joinLine()
     else this.#backOff(delayMs)
   }
 
@@ -280,6 +282,6 @@ export class Exchange implements AppListener, Call, SlotWaiter, LineMember, Wait
   #returnGateProbe(): void {
     if (!this.gateProbe) return
     this.gateProbe = false
-    this.lane.onGateProbe(null)
+    this.lane.guard.onGateProbe(null)
   }
 }

@@ -17,7 +17,15 @@ const TICK_MS = 10
 type LineState =
   | { readonly kind: 'idle' }
   | { readonly kind: 'blocked' }
-  | { readonly kind: 'ramping'; ramp: Ramp; sinceMs: number; stepAtMs: number; credit: number; good: number; bad: number }
+  | {
+      readonly kind: 'ramping'
+      ramp: Ramp
+      sinceMs: number
+      stepAtMs: number
+      credit: number
+      good: number
+      bad: number
+    }
 
 /**
  * First come, first served: calls that wait for a closed gate or an open breaker. One goes as the probe; once it

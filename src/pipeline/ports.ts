@@ -3,7 +3,7 @@
  * Header lists are flat (name, value, name, value …), latin1 strings, in wire order.
  */
 
-import type { BreakerPermit, BreakerSettings, SettledOutcome } from '../core/breaker-rules.js'
+import type { BreakerPermit, BreakerSettings, SettledOutcome, TransitionReason } from '../core/breaker-rules.js'
 import type { UpstreamSnapshot } from '../core/snapshot.js'
 import type { BreakerState } from '../telemetry/events.js'
 import type { OwnAnswer } from './answers.js'
@@ -160,25 +160,30 @@ export interface BreakerRefusal {
   readonly retryAfterMs: number
 }
 
-/** A breaker whose settings can change and that an operator can overrule. */
-export interface ReconfigurableBreaker extends Breaker {
-  /** An edit never closes an open breaker but its mode. */
-  reconfigure(settings: BreakerSettings): void
-  /** `open` and `closed` hold until `auto`. */
-  force(state: 'open' | 'closed' | 'auto'): void
-  readonly failuresInARow: number
-  /** Stops its timers. */
-  dispose(): void
-}
-
-/** A change of a breaker's state, told in the same tick. */
+/** Told synchronously, when the breaker is already in the new state. */
 export interface BreakerTransition {
-  readonly from: BreakerState
-  readonly to: BreakerState
-  readonly reason: string
-  /** ms until the next probe when `to` is open, else `null`. */
+  readonly from: Breaker['state']
+  readonly to: Breaker['state']
+  readonly reason: TransitionReason
+  /** ms until the next probe when `to` is open; `null` when it is not, or is held open by hand. */
   readonly openForMs: number | null
 }
+
+/** A breaker as its owner (reload, admin port) sees it. */
+export interface ReconfigurableBreaker extends Breaker {
+  /** Failures since the last proof of life, every attempt counted. */
+  readonly failuresInARow: number
+  /**
+   * Applies an edit. Only `mode: disabled` closes a breaker that is open; counts of the window survive, rescaled;
+   * new open times apply from the next opening.
+   */
+  reconfigure(settings: BreakerSettings): void
+  /** Holds it `open` or `closed` until `auto`; after `open`, `auto` stays open for the usual time and probes. Nothing while disabled. */
+  force(state: 'open' | 'closed' | 'auto'): void
+  /** Drops timers and tells no more transitions; calls still under way pass as if it were disabled. */
+  retire(): void
+}
+
 /** An Upgrade handshake of the app (WebSocket); it has no body and is never repeated. */
 export interface UpgradeRequest {
   readonly method: string

@@ -40,7 +40,10 @@ export function nextStep(exchange: Exchange, facts: AttemptFacts, failure: RunFa
     nowMs,
     deadlineMs: exchange.deadlineMs,
     medianMs: () => lane.latency.median(nowMs),
-    breakerOpenAt: () => lane.breaker.refusing && lane.breaker.state === 'open' && !(lane.ridesOut && exchange.repeatable),
+    breakerOpenAt: () =>
+      lane.guard.breaker.refusing &&
+      lane.guard.breaker.state === 'open' &&
+      !(lane.guard.ridesOut && exchange.repeatable),
     withdraw: sendAtMs => exchange.tickets.tryWithdraw(nowMs, sendAtMs),
   })
   if (decision.retry) return { retry: true, delayMs: decision.delayMs }

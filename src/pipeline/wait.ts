@@ -1,5 +1,6 @@
 import type { Clock, Timer } from '../clock/clock.js'
-import type { Backoff, Lane } from './lane.js'
+import type { Waiter } from './guard.js'
+import type { Lane } from './lane.js'
 
 /** `backoff` before the next attempt · `slot` for the limit · `line` for the gate or the breaker. */
 export type WaitPlace = 'backoff' | 'slot' | 'line'
@@ -13,12 +14,12 @@ export class Wait {
   totalMs = 0
   readonly #clock: Clock
   readonly #lane: Lane
-  readonly #member: Backoff
+  readonly #member: Waiter
   #sinceMs = 0
   #bytes = 0
   #timer: Timer | null = null
 
-  constructor(clock: Clock, lane: Lane, member: Backoff) {
+  constructor(clock: Clock, lane: Lane, member: Waiter) {
     this.#clock = clock
     this.#lane = lane
     this.#member = member
@@ -31,7 +32,7 @@ export class Wait {
     this.place = place
     this.#bytes = bytes
     this.#sinceMs = this.#clock.nowMs()
-    this.#lane.waiters.add(this.#member)
+    this.#lane.guard.waiters.add(this.#member)
     return true
   }
 
@@ -49,6 +50,6 @@ export class Wait {
     this.wakeAtMs = Number.POSITIVE_INFINITY
     this.totalMs += this.#clock.nowMs() - this.#sinceMs
     this.#lane.limiter.leave(this.#bytes)
-    this.#lane.waiters.delete(this.#member)
+    this.#lane.guard.waiters.delete(this.#member)
   }
 }

@@ -1,0 +1,156 @@
+import type { Clock, Timer } from '../clock/clock.js'
+import type { BreakerSettings } from '../core/breaker-rules.js'
+import type { Gate } from '../core/gate.js'
+import type { EventSink } from '../telemetry/events.js'
+import { Line, type LineMember } from './line.js'
+import type { BreakerTransition, ReconfigurableBreaker } from './ports.js'
+
+/** A call that waits, wherever. */
+export interface Waiter {
+  /** The breaker opened and will not probe before `reopensAtMs`. */
+  onBreakerOpen(reopensAtMs: number): void
+  /** The drain period is over. */
+  onDrained(): void
+}
+
+/** A half-open breaker with calls in line is asked again after this long, should its probe tell nothing. */
+const PROBE_AGAIN_MS = 250
+
+export interface GuardParts {
+  readonly upstream: string
+  /** Set when the route has a breaker of its own. */
+  readonly route: string | null
+  readonly settings: BreakerSettings
+  readonly gate: Gate
+  readonly makeBreaker: (
+    settings: BreakerSettings,
+    onTransition: (change: BreakerTransition) => void,
+  ) => ReconfigurableBreaker
+}
+
+/** What decides whether an upstream may be called at all: its breaker, its gate, and the line of calls they hold back. */
+export class Guard {
+  readonly upstream: string
+  readonly route: string | null
+  readonly breaker: ReconfigurableBreaker
+  readonly gate: Gate
+  readonly line: Line
+  /** Every call that waits for anything. */
+  readonly waiters = new Set<Waiter>()
+  #settings: BreakerSettings
+  readonly #clock: Clock
+  readonly #sink: EventSink
+  #probeTimer: Timer | null = null
+  #gateTimer: Timer | null = null
+
+  constructor(parts: GuardParts, clock: Clock, sink: EventSink) {
+    this.upstream = parts.upstream
+    this.route = parts.route
+    this.gate = parts.gate
+    this.#settings = parts.settings
+    this.#clock = clock
+    this.#sink = sink
+    this.line = new Line(clock)
+    this.breaker = parts.makeBreaker(parts.settings, change => this.#onTransition(change))
+  }
+
+  get mode(): BreakerSettings['mode'] {
+    return this.#settings.mode
+  }
+
+  /** Calls wait for an open breaker instead of being refused. */
+  get ridesOut(): boolean {
+    return this.#settings.whenOpen === 'wait'
+  }
+
+  reconfigure(settings: BreakerSettings): void {
+    this.#settings = settings
+    this.breaker.reconfigure(settings)
+  }
+
+  /** `returns`: it was let go before and could not start, so it stands in front. */
+  joinLine(member: LineMember, returns: boolean): void {
+    if (!this.line.busy) this.line.block()
+    if (returns) this.line.rejoin(member)
+    else this.line.join(member)
+    if (this.breaker.state === 'half-open') this.#probeSoon()
+  }
+
+  /**
+   * An answer under `scope: upstream`. `hintMs`: its `Retry-After`, `null` = none; one above the cap closes the gate
+   * for the cap.
+   */
+  onAnswer(hintMs: number | null, tooLong: boolean, nowMs: number): void {
+    const beforeMs = this.gate.closedForMs(nowMs)
+    if (tooLong) this.gate.onTooLong(nowMs)
+    else this.gate.onAnswer(hintMs, nowMs)
+    const closedForMs = this.gate.closedForMs(nowMs)
+    if (closedForMs > beforeMs) this.#closeGate(closedForMs)
+  }
+
+  /** How the one call went that the gate let through; `null` = it told nothing. */
+  onGateProbe(good: boolean | null): void {
+    this.gate.onProbe(good)
+    if (good === true && this.gate.isOpen) {
+      this.#sink.emit({ type: 'gate-changed', upstream: this.upstream, to: 'open', closedForMs: null })
+      this.#openLine()
+    } else if (!this.gate.isOpen && this.gate.closedForMs(this.#clock.nowMs()) === 0) this.line.sendOne()
+  }
+
+  onDrained(): void {
+    for (const waiter of [...this.waiters]) waiter.onDrained()
+  }
+
+  dispose(): void {
+    this.#probeTimer?.cancel()
+    this.#gateTimer?.cancel()
+    this.breaker.retire()
+    this.line.dispose()
+  }
+
+  #closeGate(closedForMs: number): void {
+    this.line.block()
+    this.#gateTimer?.cancel()
+    this.#gateTimer = this.#clock.after(closedForMs, () => {
+      this.#gateTimer = null
+      this.line.sendOne()
+    })
+    this.#sink.emit({ type: 'gate-changed', upstream: this.upstream, to: 'closed', closedForMs })
+  }
+
+  #onTransition(change: BreakerTransition): void {
+    const { upstream, route } = this
+    const observeOnly = this.mode === 'observe'
+    this.#sink.emit({ type: 'breaker-changed', upstream, route, ...change, observeOnly })
+    if (observeOnly) return
+    if (change.to === 'open') this.#onOpen(change.openForMs ?? Number.POSITIVE_INFINITY)
+    else if (change.to === 'half-open') this.#onHalfOpen()
+    else this.#openLine()
+  }
+
+  #onOpen(openForMs: number): void {
+    this.#probeTimer?.cancel()
+    this.#probeTimer = null
+    if (this.ridesOut || this.line.busy) this.line.block()
+    const reopensAtMs = this.#clock.nowMs() + openForMs
+    for (const waiter of [...this.waiters]) waiter.onBreakerOpen(reopensAtMs)
+  }
+
+  #onHalfOpen(): void {
+    if (this.line.length === 0) return
+    this.line.sendOne()
+    this.#probeSoon()
+  }
+
+  #probeSoon(): void {
+    if (this.#probeTimer !== null) return
+    this.#probeTimer = this.#clock.after(PROBE_AGAIN_MS, () => {
+      this.#probeTimer = null
+      if (this.breaker.state === 'half-open') this.#onHalfOpen()
+    })
+  }
+
+  #openLine(): void {
+    if (this.gate.isOpen && !this.breaker.refusing) this.line.open()
+  }
+}

@@ -1,0 +1,42 @@
+import type { BreakerSettings, SettledOutcome } from '../../src/core/breaker-rules.js'
+import type { BreakerTransition, CallKind } from '../../src/pipeline/ports.js'
+import { createBreaker } from '../../src/proxy/opossum-breaker.js'
+
+export const DEFAULTS: BreakerSettings = Object.freeze({
+  mode: 'enforce',
+  failureRatio: 0.8,
+  windowMs: 10_000,
+  minRequests: 20,
+  consecutiveFailures: 10,
+  openForMs: 1_000,
+  maxOpenForMs: 15_000,
+  whenOpen: 'refuse',
+})
+
+/** A breaker on the (faked) timers of the process; `random` 0.5 by default: an opening lasts three quarters. */
+export function rig(over: Partial<BreakerSettings> = {}, random = () => 0.5) {
+  const settings: BreakerSettings = { ...DEFAULTS, ...over }
+  const changes: BreakerTransition[] = []
+  const told = { p95Ms: null as number | null }
+  const breaker = createBreaker(Object.freeze(settings), {
+    nowMs: () => performance.now(),
+    random,
+    p95Ms: () => told.p95Ms,
+    onTransition: change => void changes.push(change),
+  })
+  const permit = (kind: CallKind = 'first') => {
+    const answer = breaker.acquire(kind)
+    if (!answer.granted) throw new Error(`refused for ${answer.retryAfterMs} ms`)
+    return answer
+  }
+  /** One whole call; `false` when it was refused. */
+  const call = (outcome: SettledOutcome, kind: CallKind = 'first') => {
+    const answer = breaker.acquire(kind)
+    if (answer.granted) breaker.record(answer, outcome)
+    return answer.granted
+  }
+  const steps = () => changes.map(change => `${change.from} → ${change.to}: ${change.reason}`)
+  return { breaker, settings, changes, steps, told, permit, call }
+}
+
+export type Rig = ReturnType<typeof rig>
