@@ -57,7 +57,7 @@ export class AttemptRun implements AttemptListener {
       headers: downstream.headers,
       keyHeader: policy.retry.idempotency.keyHeaders[0] ?? '',
       mintedKey,
-      wallNowMs: deps.clock,
+      wallNowMs: deps.clock.wallMs(),
     })
     this.#attempt = deps.transport.send(
       {
@@ -97,7 +97,7 @@ export class AttemptRun implements AttemptListener {
     const keyed = facts.repeat.kind === 'keyed' || facts.repeat.kind === 'generate'
     const outcome = classifyResponse(head.status, head.headers, {
       retry: policy.retry,
-      wallNowMs: deps.clock,
+      wallNowMs: deps.clock.wallMs(),
       keyed,
       resend: this.#number > 1,
     })
@@ -155,6 +155,9 @@ export class AttemptRun implements AttemptListener {
 
   hold(maxBytes: number): void {
     this.#attempt?.hold(maxBytes)
+    // An L4 balancer pins a connection to one replica: the next attempt must have the chance of another.
+    const connection = this.#attempt?.connection ?? null
+    if (connection !== null) this.#exchange.avoid.push(connection)
     this.#leaveWire()
   }
 
@@ -221,14 +224,13 @@ export class AttemptRun implements AttemptListener {
   #settle(outcome: SettledOutcome, result: AttemptFinished['result'], nowMs: number): void {
     if (this.#settled) return
     this.#settled = true
-    const { lane, deps, avoid } = this.#exchange
+    const { lane, deps } = this.#exchange
     const failed = outcome === 'failure'
     lane.guard.breaker.record(this.#permit, outcome)
     if (failed) lane.guard.line.onBad(nowMs)
     else if (outcome === 'success') lane.guard.line.onGood(nowMs)
     const connection = this.#attempt?.connection ?? null
     if (outcome !== 'none') deps.transport.settle(connection, failed)
-    if (connection !== null && outcome !== 'success') avoid.push(connection)
     this.#report(result, nowMs)
   }
 

@@ -16,5 +16,6 @@ export interface ExchangeDeps {
   retriesOff(): boolean
   /** The policy in force now allows no further attempt of a request that began under an older one. */
   forbidsRetry(exchange: Exchange): boolean
-  onFinished(exchange: Exchange): void
+  /** A request is over. */
+  onFinished(): void
 }

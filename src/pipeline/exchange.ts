@@ -61,7 +61,7 @@ export class Exchange implements AppListener, Call, SlotWaiter, LineMember, Wait
     readonly downstream: Downstream,
   ) {
     this.arrivedMs = deps.clock.nowMs()
-    this.facts = readRequestFacts(downstream.method, downstream.headers, policy, deps.clock)
+    this.facts = readRequestFacts(downstream.method, downstream.headers, policy, deps.clock.wallMs())
     this.tickets = new RetryTickets(lane)
     this.wait = new Wait(deps.clock, lane, this)
     this.mintedKey = this.facts.repeat.kind === 'generate' ? deps.newKey() : null
@@ -74,7 +74,7 @@ export class Exchange implements AppListener, Call, SlotWaiter, LineMember, Wait
   }
 
   get repeatable(): boolean {
-    return repeatable(this.facts.repeat)
+    return repeatable(this.facts.repeat.kind)
   }
 
   get mayRideOut(): boolean {
@@ -105,11 +105,17 @@ export class Exchange implements AppListener, Call, SlotWaiter, LineMember, Wait
     const admission = admit(this, nowMs)
     if (admission.granted) return this.#launch(admission, nowMs)
     if (admission.next !== 'queue') this.#returnGateProbe()
-    if (admission.next === 'line') this.#joinLine()
-    else if (admission.next === 'queue') this.#joinQueue()
-    else if (admission.next === 'refuse') this.giveUp(admission.reason, admission.retryAfterMs)
-    else if (this.#deferrals++ < MAX_DEFERRALS) this.#backOff(admission.delayMs)
-    else this.giveUp('breaker-open', admission.delayMs)
+    switch (admission.next) {
+      case 'line':
+        return this.#joinLine()
+      case 'queue':
+        return this.#joinQueue()
+      case 'refuse':
+        return this.giveUp(admission.reason, admission.retryAfterMs)
+      case 'defer':
+        if (this.#deferrals++ < MAX_DEFERRALS) this.#backOff(admission.delayMs)
+        else this.giveUp('breaker-open', admission.delayMs)
+    }
   }
 
   #launch(permit: BreakerPermit, nowMs: number): void {
@@ -272,11 +278,11 @@ export class Exchange implements AppListener, Call, SlotWaiter, LineMember, Wait
     this.#phase = 'over'
     this.wait.leave()
     this.#deadline.clear()
-    this.tickets.giveBack(this.deps.clock)
+    this.tickets.giveBack(this.deps.clock.nowMs())
     this.#returnGateProbe()
     this.held?.discard()
     reportFinished(this, ending)
-    this.deps.onFinished(this)
+    this.deps.onFinished()
   }
 
   #returnGateProbe(): void {

@@ -1,0 +1,119 @@
+import type { BreakerPermit } from '../core/breaker-rules.js'
+import { classifyFailure, classifyResponse } from '../core/classify.js'
+import type { Outcome, OwnReason } from '../core/reasons.js'
+import type { EffectivePolicy, UpstreamSnapshot } from '../core/snapshot.js'
+import { ownAnswer } from './answers.js'
+import type { ExchangeDeps } from './exchange-deps.js'
+import type { Lane } from './lane.js'
+import type { UpgradeDecision, UpgradeGranted, UpgradeOutcome, UpgradeRequest } from './ports.js'
+import { withoutQuery } from './report.js'
+
+const OUTCOME_OF: Readonly<Record<Exclude<UpgradeOutcome['kind'], 'response'>, Outcome>> = {
+  connect: 'connect',
+  reset: 'reset',
+  'bad-response': 'bad-response',
+  timeout: 'attempt-timeout',
+  aborted: 'aborted',
+}
+
+export interface UpgradeContext {
+  readonly deps: ExchangeDeps
+  readonly generation: number
+  readonly upstream: UpstreamSnapshot
+  readonly route: string | null
+  readonly policy: EffectivePolicy
+  readonly lane: Lane
+  /** Without the shared port's prefix. */
+  readonly path: string
+}
+
+/**
+ * An Upgrade handshake: gate, limits and breaker apply to it as to a request; it never waits and is never repeated,
+ * for an app that opens a socket wants to know at once. Nothing inside the tunnel is looked at.
+ */
+export class UpgradeCall {
+  readonly #context: UpgradeContext
+  readonly #request: UpgradeRequest
+  readonly #startMs: number
+
+  constructor(context: UpgradeContext, request: UpgradeRequest) {
+    this.#context = context
+    this.#request = request
+    this.#startMs = context.deps.clock.nowMs()
+  }
+
+  decide(): UpgradeDecision {
+    const { lane } = this.#context
+    const { gate, line, breaker } = lane.guard
+    if (!gate.isOpen) return this.#refuse('gate-closed', gate.closedForMs(this.#startMs))
+    if (line.busy || !lane.limiter.free) return this.#refuse('overloaded', null)
+    const permit = breaker.acquire('first')
+    if (!permit.granted) return this.#refuse('breaker-open', permit.retryAfterMs)
+    lane.limiter.take()
+    lane.onFirstAttempt(this.#startMs)
+    return this.#grant(permit)
+  }
+
+  #grant(permit: BreakerPermit): UpgradeGranted {
+    const { policy, upstream, path } = this.#context
+    return {
+      proceed: true,
+      upstream,
+      path,
+      set: ['forbear-attempt', '1'],
+      extra: ['forbear-attempts', '1', 'forbear-outcome', 'delivered'],
+      connectTimeoutMs: policy.timeouts.connectMs,
+      handshakeTimeoutMs: Math.min(policy.timeouts.attemptMs, policy.timeouts.totalMs),
+      onOutcome: outcome => this.#onOutcome(permit, outcome),
+      onClosed: () => this.#context.deps.onFinished(),
+    }
+  }
+
+  #onOutcome(permit: BreakerPermit, outcome: UpgradeOutcome): void {
+    const { lane, deps, policy } = this.#context
+    const nowMs = deps.clock.nowMs()
+    lane.limiter.release()
+    if (outcome.kind === 'response') {
+      const context = { retry: policy.retry, wallNowMs: deps.clock.wallMs(), keyed: false, resend: false }
+      const facts = classifyResponse(outcome.status, [], context)
+      lane.guard.breaker.record(permit, facts.breaker)
+      if (facts.breaker === 'success') lane.onFirstSuccess(nowMs)
+      this.#report(outcome.status, 'delivered', 1)
+    } else if (outcome.kind === 'aborted') {
+      lane.guard.breaker.record(permit, 'none')
+      this.#report(499, 'aborted', 1)
+    } else {
+      lane.guard.breaker.record(permit, classifyFailure(outcome.kind, false, policy.retry).breaker)
+      const reason = OUTCOME_OF[outcome.kind] as OwnReason
+      this.#report(ownAnswer(reason).status, reason, 1)
+    }
+  }
+
+  #refuse(reason: OwnReason, retryAfterMs: number | null): UpgradeDecision {
+    const answer = ownAnswer(reason, { upstream: this.#context.upstream.name, retryAfterMs })
+    this.#report(answer.status, reason, 0)
+    this.#context.deps.onFinished()
+    return { proceed: false, answer }
+  }
+
+  #report(status: number, outcome: Outcome, attempts: number): void {
+    const { deps, upstream, route, generation, path } = this.#context
+    const durationMs = deps.clock.nowMs() - this.#startMs
+    deps.sink.emit({
+      type: 'request-finished',
+      upstream: upstream.name,
+      route,
+      method: this.#request.method,
+      path: withoutQuery(path),
+      status,
+      outcome,
+      attempts,
+      durationMs,
+      headMs: outcome === 'delivered' ? durationMs : null,
+      waitedMs: 0,
+      responseBytes: 0,
+      generation,
+      traceId: null,
+    })
+  }
+}

@@ -1,0 +1,193 @@
+import type { Clock } from '../clock/clock.js'
+import type { BreakerSettings } from '../core/breaker-rules.js'
+import { RetryBudget } from '../core/budget.js'
+import { Gate } from '../core/gate.js'
+import { LatencyWindow } from '../core/latency.js'
+import type { EffectivePolicy, LimitSettings, RouteSnapshot, UpstreamSnapshot } from '../core/snapshot.js'
+import type { EventSink, UpstreamStatus } from '../telemetry/events.js'
+import { Guard } from './guard.js'
+import { Lane } from './lane.js'
+import { Limiter } from './limiter.js'
+import type { BreakerTransition, ReconfigurableBreaker } from './ports.js'
+import { StaleAllowance } from './stale-allowance.js'
+
+export type MakeBreaker = (
+  settings: BreakerSettings,
+  latency: LatencyWindow,
+  onTransition: (change: BreakerTransition) => void,
+) => ReconfigurableBreaker
+
+export interface StateDeps {
+  readonly clock: Clock
+  readonly sink: EventSink
+  readonly makeBreaker: MakeBreaker
+  /** Open connections of an upstream. */
+  readonly connections: (upstream: string) => number
+}
+
+/** Everything of one upstream that lives longer than a request and than a policy. */
+export class UpstreamState {
+  #snapshot: UpstreamSnapshot
+  #lane: Lane
+  readonly #deps: StateDeps
+  /** A slot is a right to a connection: the pool bounds the upstream's limits and those of its routes together. */
+  readonly #pool: Limiter
+  #routes = new Map<string, Lane>()
+
+  constructor(snapshot: UpstreamSnapshot, deps: StateDeps) {
+    this.#snapshot = snapshot
+    this.#deps = deps
+    this.#pool = new Limiter(poolLimits(snapshot), null)
+    const { policy } = snapshot
+    const budget = new RetryBudget(policy.budget, deps.clock.nowMs())
+    this.#lane = this.#newLane(null, policy, budget, null, new Limiter(policy.limits, this.#pool))
+    this.#reconcileRoutes()
+  }
+
+  lane(route: string | null): Lane {
+    return (route === null ? undefined : this.#routes.get(route)) ?? this.#lane
+  }
+
+  /** Takes an edit over: counts survive, limits move; another target or other TLS makes what was learnt worthless. */
+  reconcile(snapshot: UpstreamSnapshot): void {
+    const moved = !sameTarget(this.#snapshot, snapshot)
+    this.#snapshot = snapshot
+    this.#pool.reconfigure(poolLimits(snapshot))
+    const { policy } = snapshot
+    this.#lane.budget.reconfigure(policy.budget, this.#deps.clock.nowMs())
+    this.#lane.limiter.reconfigure(policy.limits)
+    if (moved) this.#forget()
+    else this.#lane.guard.reconfigure(policy.breaker)
+    this.#reconcileRoutes()
+  }
+
+  onDrained(): void {
+    for (const lane of this.#lanes()) lane.guard.onDrained()
+  }
+
+  force(state: 'open' | 'closed' | 'auto'): void {
+    for (const lane of this.#lanes()) lane.guard.breaker.force(state)
+  }
+
+  dispose(): void {
+    for (const guard of new Set([...this.#lanes()].map(lane => lane.guard))) guard.dispose()
+  }
+
+  /** Of the upstream itself, then of every route with instances of its own. */
+  statuses(): UpstreamStatus[] {
+    return [this.#status(null, this.#lane), ...[...this.#routes].map(([route, lane]) => this.#status(route, lane))]
+  }
+
+  *#lanes(): Iterable<Lane> {
+    yield this.#lane
+    yield* this.#routes.values()
+  }
+
+  #forget(): void {
+    const old = this.#lane
+    for (const guard of new Set([...this.#lanes()].map(lane => lane.guard))) guard.dispose()
+    for (const lane of this.#routes.values()) if (lane.limiter !== old.limiter) lane.limiter.detach()
+    this.#routes = new Map()
+    this.#lane = this.#newLane(null, this.#snapshot.policy, old.budget, null, old.limiter)
+  }
+
+  #reconcileRoutes(): void {
+    const routes = new Map<string, Lane>()
+    for (const route of this.#snapshot.routes) {
+      if (!route.own.breaker && !route.own.limits && !route.own.budget) continue
+      routes.set(route.name, this.#reconcileRoute(route, this.#routes.get(route.name)))
+    }
+    for (const [name, lane] of this.#routes) {
+      if (routes.has(name)) continue
+      if (lane.guard !== this.#lane.guard) lane.guard.dispose()
+      if (lane.limiter !== this.#lane.limiter) lane.limiter.detach()
+    }
+    this.#routes = routes
+  }
+
+  #reconcileRoute(route: RouteSnapshot, old: Lane | undefined): Lane {
+    const { own, policy, name } = route
+    const parent = this.#lane
+    const nowMs = this.#deps.clock.nowMs()
+    const oldBudget = old !== undefined && old.parentBudget !== null ? old.budget : undefined
+    oldBudget?.reconfigure(policy.budget, nowMs)
+    const oldLimiter = old !== undefined && old.limiter !== parent.limiter ? old.limiter : undefined
+    if (own.limits) oldLimiter?.reconfigure(policy.limits)
+    const oldGuard = old !== undefined && old.guard !== parent.guard ? old.guard : undefined
+    if (own.breaker) oldGuard?.reconfigure(policy.breaker)
+    else oldGuard?.dispose()
+    const latency = own.breaker ? (old?.latency ?? new LatencyWindow()) : parent.latency
+    return new Lane(
+      own.breaker ? (oldGuard ?? this.#newGuard(name, policy, latency)) : parent.guard,
+      own.limits ? (oldLimiter ?? new Limiter(policy.limits, this.#pool)) : parent.limiter,
+      own.budget ? (oldBudget ?? new RetryBudget(policy.budget, nowMs)) : parent.budget,
+      own.budget ? parent.budget : null,
+      latency,
+      parent.stale,
+    )
+  }
+
+  #newLane(
+    route: string | null,
+    policy: EffectivePolicy,
+    budget: RetryBudget,
+    parentBudget: RetryBudget | null,
+    limiter: Limiter,
+  ): Lane {
+    const latency = new LatencyWindow()
+    const guard = this.#newGuard(route, policy, latency)
+    return new Lane(guard, limiter, budget, parentBudget, latency, new StaleAllowance(this.#deps.clock.nowMs()))
+  }
+
+  #newGuard(route: string | null, policy: EffectivePolicy, latency: LatencyWindow): Guard {
+    const { clock, sink, makeBreaker } = this.#deps
+    const gate = new Gate(policy.retry.retryAfter.capMs)
+    const parts = {
+      upstream: this.#snapshot.name,
+      route,
+      settings: policy.breaker,
+      gate,
+      makeBreaker: (settings: BreakerSettings, onTransition: (change: BreakerTransition) => void) =>
+        makeBreaker(settings, latency, onTransition),
+    }
+    return new Guard(parts, clock, sink)
+  }
+
+  #status(route: string | null, lane: Lane): UpstreamStatus {
+    const nowMs = this.#deps.clock.nowMs()
+    const { guard, limiter, budget, latency } = lane
+    const { target, policy, name } = this.#snapshot
+    const closedForMs = guard.gate.closedForMs(nowMs)
+    return {
+      name,
+      route,
+      target: `${target.protocol}//${target.authority}${target.basePath}`,
+      breaker: {
+        state: guard.breaker.state,
+        mode: guard.mode,
+        openForMs: guard.breaker.openForMs,
+        failuresInARow: guard.breaker.failuresInARow,
+      },
+      budget: { balance: budget.balance(nowMs), ratio: policy.budget.ratio },
+      gate: { closed: !guard.gate.isOpen, closedForMs },
+      inFlight: limiter.inFlight,
+      waiting: limiter.waiting,
+      waitingBytes: limiter.waitingBytes,
+      connections: this.#deps.connections(name),
+      latencyMs: {
+        p50: latency.quantile(0.5, nowMs),
+        p95: latency.quantile(0.95, nowMs),
+        p99: latency.quantile(0.99, nowMs),
+      },
+    }
+  }
+}
+
+function poolLimits(snapshot: UpstreamSnapshot): LimitSettings {
+  const none = Number.POSITIVE_INFINITY
+  return { maxInFlight: snapshot.pool.maxConnections, maxWaiting: none, maxWaitingBytes: none }
+}
+
+function sameTarget(a: UpstreamSnapshot, b: UpstreamSnapshot): boolean {
+  return JSON.stringify([a.target, a.tls]) === JSON.stringify([b.target, b.tls])
+}
