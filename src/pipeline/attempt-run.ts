@@ -4,9 +4,9 @@ import { classifyFailure, classifyResponse, type FailureKind } from '../core/cla
 import type { Outcome, OwnReason } from '../core/reasons.js'
 import type { AttemptFinished } from '../telemetry/events.js'
 import { attemptFields } from './attempt-fields.js'
+import { mayStartFresh, reportAttempt, settleAttempt } from './attempt-report.js'
 import type { Exchange } from './exchange.js'
 import type { Attempt, AttemptFailure, AttemptListener, HeldResponse, RawHeaders, ResponseHead } from './ports.js'
-import { STALE_IDLE_MS } from './stale-allowance.js'
 
 /** Why an attempt brought no response head. */
 export interface RunFailure {
@@ -19,6 +19,7 @@ export interface RunFailure {
 
 /** A deadline that cut an attempt sooner than this says nothing about the upstream, only about the app's patience. */
 const SHORT_DEADLINE_MS = 1000
+const NONE: readonly object[] = Object.freeze([])
 /** Timers may fire this much early. */
 const TIMER_SLACK_MS = 2
 
@@ -47,8 +48,13 @@ export class AttemptRun implements AttemptListener {
     exchange.lane.limiter.take()
   }
 
+  /** Opaque; `null` until connected. */
+  get connection(): object | null {
+    return this.#attempt?.connection ?? null
+  }
+
   start(): void {
-    const { deps, upstream, downstream, policy, facts, avoid, mintedKey, deadlineMs } = this.#exchange
+    const { deps, upstream, downstream, policy, facts, memory, mintedKey, deadlineMs } = this.#exchange
     const set = attemptFields({
       attempt: this.#number,
       remainingMs: deadlineMs - this.#startMs,
@@ -64,7 +70,7 @@ export class AttemptRun implements AttemptListener {
         upstream,
         downstream,
         set,
-        avoid,
+        avoid: memory?.avoid ?? NONE,
         fresh: this.#freshUsed,
         connectTimeoutMs: policy.timeouts.connectMs,
         idleTimeoutMs: policy.timeouts.idleMs,
@@ -115,7 +121,7 @@ export class AttemptRun implements AttemptListener {
   }
 
   onFailure(failure: AttemptFailure): void {
-    if (this.#isStale(failure)) return this.#startFresh()
+    if (!this.#freshUsed && mayStartFresh(this.#exchange, failure)) return this.#startFresh()
     const reason = failure.kind
     const text = `${failure.kind} ${failure.code}`
     this.#fail(failure.kind, failure.permanent, { reason, text, nothingSent: failure.kind === 'connect' })
@@ -129,12 +135,10 @@ export class AttemptRun implements AttemptListener {
   }
 
   onCut(_code: string): void {
-    const { lane, deps } = this.#exchange
+    const nowMs = this.#exchange.deps.clock.nowMs()
     this.#clock?.cancel()
-    lane.guard.breaker.record(this.#permit, 'failure')
-    lane.guard.line.onBad(deps.clock.nowMs())
-    deps.transport.settle(this.#attempt?.connection ?? null, true)
-    this.#report('cut', deps.clock.nowMs())
+    settleAttempt(this.#exchange, this.#permit, this.connection, 'failure', nowMs)
+    this.#report('cut', nowMs)
     this.#leaveWire()
     this.#exchange.onDelivered(this.#status, 'cut', this.bytes)
   }
@@ -155,9 +159,6 @@ export class AttemptRun implements AttemptListener {
 
   hold(maxBytes: number): void {
     this.#attempt?.hold(maxBytes)
-    // An L4 balancer pins a connection to one replica: the next attempt must have the chance of another.
-    const connection = this.#attempt?.connection ?? null
-    if (connection !== null) this.#exchange.avoid.push(connection)
     this.#leaveWire()
   }
 
@@ -224,41 +225,18 @@ export class AttemptRun implements AttemptListener {
   #settle(outcome: SettledOutcome, result: AttemptFinished['result'], nowMs: number): void {
     if (this.#settled) return
     this.#settled = true
-    const { lane, deps } = this.#exchange
-    const failed = outcome === 'failure'
-    lane.guard.breaker.record(this.#permit, outcome)
-    if (failed) lane.guard.line.onBad(nowMs)
-    else if (outcome === 'success') lane.guard.line.onGood(nowMs)
-    const connection = this.#attempt?.connection ?? null
-    if (outcome !== 'none') deps.transport.settle(connection, failed)
+    settleAttempt(this.#exchange, this.#permit, this.connection, outcome, nowMs)
     this.#report(result, nowMs)
   }
 
   #report(result: AttemptFinished['result'], nowMs: number): void {
-    const { deps, upstream, route } = this.#exchange
-    deps.sink.emit({
-      type: 'attempt-finished',
-      upstream: upstream.name,
-      route,
-      attempt: this.#number,
-      status: this.#status === 0 ? null : this.#status,
-      result,
-      durationMs: nowMs - this.#startMs,
-    })
+    reportAttempt(this.#exchange, this.#number, this.#status, result, nowMs - this.#startMs)
   }
 
   #leaveWire(): void {
     if (!this.#onWire) return
     this.#onWire = false
     this.#exchange.lane.limiter.release()
-  }
-
-  /** The connection died of old age, not of this request. */
-  #isStale(failure: AttemptFailure): boolean {
-    const { repeatable, downstream, lane, deps } = this.#exchange
-    if (failure.kind !== 'reset' || this.#freshUsed || (failure.idleBeforeMs ?? 0) < STALE_IDLE_MS) return false
-    if (!repeatable || downstream.body?.replayable === false) return false
-    return lane.stale.tryTake(deps.clock.nowMs())
   }
 
   #startFresh(): void {

@@ -12,7 +12,7 @@ export interface Ending {
 
 /** The last upstream answer, if it was kept; `outcome` says why no further attempt was made. */
 export function answerHeld(exchange: Exchange, outcome: Outcome): Ending | null {
-  const kept = exchange.held?.held() ?? null
+  const kept = exchange.memory?.held?.held() ?? null
   if (kept === null) return null
   const { downstream, attempts, facts } = exchange
   downstream.answer(kept.head, answerFields(attempts, outcome, facts.maxAttempts), kept.body)
@@ -21,7 +21,8 @@ export function answerHeld(exchange: Exchange, outcome: Outcome): Ending | null 
 
 /** An answer of our own, when there is no upstream response to pass on. */
 export function answerOwn(exchange: Exchange, reason: OwnReason, retryAfterMs: number | null): Ending {
-  const { downstream, attempts, upstream, lastFailure } = exchange
+  const { downstream, attempts, upstream } = exchange
+  const lastFailure = exchange.memory?.lastFailure ?? null
   const facts = { upstream: upstream.name, attempts, retryAfterMs }
   const detail = lastFailure === null ? {} : { detail: `Last attempt: ${lastFailure.text}.` }
   const { status, statusText, headers, body } = ownAnswer(reason, { ...facts, ...detail })

@@ -9,16 +9,13 @@ import { AttemptRun, type RunFailure } from './attempt-run.js'
 import { DeadlineTimer } from './deadline-timer.js'
 import { answerHeld, answerOwn, type Ending } from './endings.js'
 import type { ExchangeDeps } from './exchange-deps.js'
-import type { Waiter } from './guard.js'
 import type { Lane } from './lane.js'
-import type { SlotWaiter } from './limiter.js'
-import type { LineMember } from './line.js'
 import type { AppListener, CallKind, Downstream, ResponseHead } from './ports.js'
 import { reportDenied, reportFinished, reportRetry } from './report.js'
 import { type RequestFacts, readRequestFacts } from './request-facts.js'
+import { RetryMemory } from './retry-memory.js'
 import { nextStep } from './retry-step.js'
-import { RetryTickets } from './retry-tickets.js'
-import { Wait, type WaitPlace } from './wait.js'
+import { Wait } from './wait.js'
 
 /** Largest failed answer kept through a wait; a larger one is destroyed, so that waiting calls cost little memory. */
 const HELD_ANSWER_BYTES = 16 * 1024
@@ -26,21 +23,17 @@ const HELD_ANSWER_BYTES = 16 * 1024
 const MAX_DEFERRALS = 3
 
 /** The life of one request: admit → attempt → decide → wait → attempt … → answer. */
-export class Exchange implements AppListener, Call, SlotWaiter, LineMember, Waiter {
+export class Exchange implements AppListener, Call {
   readonly arrivedMs: number
   readonly facts: RequestFacts
-  readonly tickets: RetryTickets
-  readonly wait: Wait
+  /** Made at the first wait. */
+  wait: Wait | null = null
   /** Calls to the upstream so far, the first included. */
   attempts = 0
   /** From the arrival to the accepted head, ms. */
   headMs: number | null = null
-  /** Connections of failed attempts, never used again for this request. */
-  readonly avoid: object[] = []
-  /** The last failed answer, being kept. */
-  held: AttemptRun | null = null
-  lastFailure: RunFailure | null = null
-  previousDelayMs: number | null = null
+  /** Made at the first failure. */
+  memory: RetryMemory | null = null
   /** The key that we minted; the same on all attempts. */
   readonly mintedKey: string | null
   gateProbe = false
@@ -49,7 +42,6 @@ export class Exchange implements AppListener, Call, SlotWaiter, LineMember, Wait
   readonly #deadline: DeadlineTimer
   #phase: 'admitting' | 'attempting' | 'delivering' | 'over' = 'admitting'
   #run: AttemptRun | null = null
-  #deferrals = 0
 
   constructor(
     readonly deps: ExchangeDeps,
@@ -62,8 +54,6 @@ export class Exchange implements AppListener, Call, SlotWaiter, LineMember, Wait
   ) {
     this.arrivedMs = deps.clock.nowMs()
     this.facts = readRequestFacts(downstream.method, downstream.headers, policy, deps.clock.wallMs())
-    this.tickets = new RetryTickets(lane)
-    this.wait = new Wait(deps.clock, lane, this)
     this.mintedKey = this.facts.repeat.kind === 'generate' ? deps.newKey() : null
     this.#deadline = new DeadlineTimer(deps.clock, () => this.#onDeadline())
   }
@@ -107,23 +97,22 @@ export class Exchange implements AppListener, Call, SlotWaiter, LineMember, Wait
     if (admission.next !== 'queue') this.#returnGateProbe()
     switch (admission.next) {
       case 'line':
-        return this.#joinLine()
+        return this.#waiting.joinLine()
       case 'queue':
-        return this.#joinQueue()
+        return this.#waiting.joinQueue()
       case 'refuse':
         return this.giveUp(admission.reason, admission.retryAfterMs)
       case 'defer':
-        if (this.#deferrals++ < MAX_DEFERRALS) this.#backOff(admission.delayMs)
-        else this.giveUp('breaker-open', admission.delayMs)
+        this.#defer(admission.delayMs)
     }
   }
 
   #launch(permit: BreakerPermit, nowMs: number): void {
-    this.wait.leave()
+    this.wait?.leave()
     this.hasTurn = false
     this.attempts += 1
     if (this.attempts === 1) this.lane.onFirstAttempt(nowMs)
-    this.tickets.spend()
+    this.memory?.spend()
     // A wait puts a deadline on a call whose body is still coming in; the upload itself is never cut by it.
     if (this.downstream.body?.complete === false) this.#deadline.clear()
     this.#phase = 'attempting'
@@ -131,84 +120,52 @@ export class Exchange implements AppListener, Call, SlotWaiter, LineMember, Wait
     this.#run.start()
   }
 
+  /** The breaker would rather have a first attempt probe than this one. */
+  #defer(delayMs: number): void {
+    const memory = this.#remember()
+    if (memory.deferrals >= MAX_DEFERRALS) return this.giveUp('breaker-open', delayMs)
+    memory.deferrals += 1
+    this.#waiting.backOff(delayMs)
+  }
+
+  #remember(): RetryMemory {
+    this.memory ??= new RetryMemory(this.lane)
+    return this.memory
+  }
+
   // ---- waiting -----------------------------------------------------------------------------------------------------
 
-  get waitingForSlot(): boolean {
-    return this.wait.place === 'slot'
+  get #waiting(): Wait {
+    this.wait ??= new Wait(this)
+    return this.wait
   }
 
-  get inLine(): boolean {
-    return this.wait.place === 'line'
-  }
-
-  onSlot(): void {
-    this.hasSlot = true
+  /** The line or the queue lets it go. */
+  resume(granted: 'turn' | 'slot'): void {
+    if (granted === 'turn') this.hasTurn = true
+    else this.hasSlot = true
     this.#tryStart()
     this.hasSlot = false
   }
 
-  onTurn(): void {
-    const nowMs = this.deps.clock.nowMs()
-    const p95Ms = this.lane.latency.quantile(0.95, nowMs) ?? 0
-    // With less than a typical answer's time left the call would only load the upstream.
-    if (this.deadlineMs - nowMs < p95Ms)
-      return this.giveUp(this.lane.guard.gate.isOpen ? 'breaker-open' : 'gate-closed')
-    this.hasTurn = true
-    this.#tryStart()
-  }
-
-  #joinQueue(): void {
-    if (!this.waitingForSlot && this.#enter('slot')) this.lane.limiter.enqueue(this)
-  }
-
-  #joinLine(): void {
-    // Whoever comes back was here before everyone who stands in line now.
-    const returns = this.hasTurn || this.attempts > 0
-    this.hasTurn = false
-    if (this.#enter('line')) this.lane.guard.joinLine(this, returns)
-  }
-
-  #backOff(delayMs: number): void {
-    if (this.#enter('backoff')) this.wait.wakeAfter(delayMs, () => this.#onWake())
-  }
-
-  #enter(place: WaitPlace): boolean {
+  onWait(nowMs: number): void {
     this.#phase = 'admitting'
-    if (!this.wait.enter(place, this.downstream.body?.capturedBytes ?? 0)) {
-      this.giveUp('overloaded')
-      return false
-    }
-    const nowMs = this.deps.clock.nowMs()
+    this.hasTurn = false
     if (this.deadlineMs === Number.POSITIVE_INFINITY) this.#deadline.set(nowMs + this.facts.totalMs, nowMs)
-    return true
   }
 
-  #onWake(): void {
-    this.wait.leave()
-    if (this.deps.forbidsRetry(this)) this.#stop('retries-off', 'retries-exhausted')
+  onWake(): void {
+    if (this.deps.forbidsRetry(this)) this.stop('retries-off', 'retries-exhausted')
     else this.#tryStart()
-  }
-
-  onBreakerOpen(reopensAtMs: number): void {
-    const { place, wakeAtMs } = this.wait
-    if (place === null || place === 'line' || this.attempts === 0) return
-    if (this.lane.guard.ridesOut && this.repeatable) this.#joinLine()
-    else if (place === 'slot' || wakeAtMs < reopensAtMs) this.#stop('breaker-open', 'breaker-open')
-  }
-
-  onDrained(): void {
-    this.giveUp('draining')
   }
 
   // ---- what an attempt reports -------------------------------------------------------------------------------------
 
   onHead(run: AttemptRun, head: ResponseHead, facts: AttemptFacts): void {
     if (!facts.retryable) return this.#commit(run, facts.stop === 'exhausted' ? 'layer' : 'delivered')
-    const step = nextStep(this, facts, null)
+    const step = nextStep(this, this.#remember(), facts, null)
     if (step.retry) {
-      this.held?.discard()
-      this.held = run
-      run.hold(HELD_ANSWER_BYTES)
+      this.#remember().hold(run, HELD_ANSWER_BYTES)
       this.#retry(step.delayMs, facts, head.status, null)
     } else {
       reportDenied(this, step.denied)
@@ -218,10 +175,10 @@ export class Exchange implements AppListener, Call, SlotWaiter, LineMember, Wait
 
   onFailure(failure: RunFailure, facts: AttemptFacts): void {
     this.#run = null
-    this.lastFailure = failure
-    const step = nextStep(this, facts, failure)
+    this.#remember().lastFailure = failure
+    const step = nextStep(this, this.#remember(), facts, failure)
     if (step.retry) this.#retry(step.delayMs, facts, null, failure.text)
-    else this.#stop(facts.retryable ? step.denied : null, step.outcome)
+    else this.stop(facts.retryable ? step.denied : null, step.outcome)
   }
 
   onDeadlineCut(): void {
@@ -235,10 +192,10 @@ export class Exchange implements AppListener, Call, SlotWaiter, LineMember, Wait
 
   #retry(delayMs: number, facts: AttemptFacts, status: number | null, error: string | null): void {
     this.#run = null
-    this.previousDelayMs = delayMs
+    this.#remember().previousDelayMs = delayMs
     reportRetry(this, facts, status, error, delayMs)
-    if (this.lane.guard.ridesOut && this.lane.guard.breaker.refusing && this.repeatable) this.#joinLine()
-    else this.#backOff(delayMs)
+    if (this.lane.guard.ridesOut && this.lane.guard.breaker.refusing && this.repeatable) this.#waiting.joinLine()
+    else this.#waiting.backOff(delayMs)
   }
 
   // ---- endings -----------------------------------------------------------------------------------------------------
@@ -251,14 +208,14 @@ export class Exchange implements AppListener, Call, SlotWaiter, LineMember, Wait
   }
 
   /** No further attempt: the last upstream answer, or else what went wrong with the last attempt. */
-  #stop(denied: DenialReason | null, outcome: DeliveredOutcome): void {
+  stop(denied: DenialReason | null, outcome: DeliveredOutcome): void {
     if (denied !== null) reportDenied(this, denied)
-    this.#finish(answerHeld(this, outcome) ?? answerOwn(this, this.lastFailure?.reason ?? 'bad-response', null))
+    this.#finish(answerHeld(this, outcome) ?? answerOwn(this, this.memory?.lastFailure?.reason ?? 'bad-response', null))
   }
 
   /** Ends a request that may not go on now; `retryAfterMs` is told when it is known. */
   giveUp(reason: OwnReason, retryAfterMs: number | null = null): void {
-    if (reason === 'breaker-open' && this.attempts > 0) return this.#stop('breaker-open', 'breaker-open')
+    if (reason === 'breaker-open' && this.attempts > 0) return this.stop('breaker-open', 'breaker-open')
     this.#finish(answerHeld(this, reason) ?? answerOwn(this, reason, retryAfterMs))
   }
 
@@ -276,11 +233,10 @@ export class Exchange implements AppListener, Call, SlotWaiter, LineMember, Wait
   #finish(ending: Ending): void {
     if (this.#phase === 'over') return
     this.#phase = 'over'
-    this.wait.leave()
+    this.wait?.leave()
     this.#deadline.clear()
-    this.tickets.giveBack(this.deps.clock.nowMs())
+    this.memory?.end(this.deps.clock.nowMs())
     this.#returnGateProbe()
-    this.held?.discard()
     reportFinished(this, ending)
     this.deps.onFinished()
   }

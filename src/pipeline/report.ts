@@ -16,7 +16,7 @@ export function reportFinished(exchange: Exchange, ending: Ending): void {
     attempts: exchange.attempts,
     durationMs: deps.clock.nowMs() - exchange.arrivedMs,
     headMs: exchange.headMs,
-    waitedMs: exchange.wait.totalMs,
+    waitedMs: exchange.wait?.totalMs ?? 0,
     responseBytes: ending.bytes,
     generation: exchange.generation,
     traceId: exchange.facts.traceId,

@@ -4,6 +4,7 @@ import { decideRetry } from '../core/decide.js'
 import type { DeliveredOutcome, DenialReason } from '../core/reasons.js'
 import type { RunFailure } from './attempt-run.js'
 import type { Exchange } from './exchange.js'
+import type { RetryMemory } from './retry-memory.js'
 
 /** What follows a failed attempt. */
 export type Step =
@@ -18,7 +19,12 @@ const OUTCOME_OF: Readonly<Partial<Record<DenialReason | 'not-retryable', Delive
 }
 
 /** Lays the facts before `decideRetry` and withdraws the ticket when it says yes. */
-export function nextStep(exchange: Exchange, facts: AttemptFacts, failure: RunFailure | null): Step {
+export function nextStep(
+  exchange: Exchange,
+  memory: RetryMemory,
+  facts: AttemptFacts,
+  failure: RunFailure | null,
+): Step {
   const { lane, policy, downstream, deps } = exchange
   const { body } = downstream
   const nothingSent = failure?.nothingSent ?? false
@@ -35,7 +41,7 @@ export function nextStep(exchange: Exchange, facts: AttemptFacts, failure: RunFa
     retryAfterCapMs: policy.retry.retryAfter.capMs,
     computeDelayMs: () => {
       const settings = facts.throttled ? policy.retry.throttled : policy.retry.backoff
-      return backoffDelayMs(settings, exchange.attempts, exchange.previousDelayMs, deps.random)
+      return backoffDelayMs(settings, exchange.attempts, memory.previousDelayMs, deps.random)
     },
     nowMs,
     deadlineMs: exchange.deadlineMs,
@@ -44,7 +50,7 @@ export function nextStep(exchange: Exchange, facts: AttemptFacts, failure: RunFa
       lane.guard.breaker.refusing &&
       lane.guard.breaker.state === 'open' &&
       !(lane.guard.ridesOut && exchange.repeatable),
-    withdraw: sendAtMs => exchange.tickets.tryWithdraw(nowMs, sendAtMs),
+    withdraw: sendAtMs => memory.tryWithdraw(nowMs, sendAtMs),
   })
   if (decision.retry) return { retry: true, delayMs: decision.delayMs }
   const { reason } = decision

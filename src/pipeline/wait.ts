@@ -1,55 +1,105 @@
-import type { Clock, Timer } from '../clock/clock.js'
+import type { Timer } from '../clock/clock.js'
+import type { Exchange } from './exchange.js'
 import type { Waiter } from './guard.js'
-import type { Lane } from './lane.js'
+import type { SlotWaiter } from './limiter.js'
+import type { LineMember } from './line.js'
 
 /** `backoff` before the next attempt · `slot` for the limit · `line` for the gate or the breaker. */
 export type WaitPlace = 'backoff' | 'slot' | 'line'
 
-/** One request's stay in the waiting room: counted, bounded and timed. */
-export class Wait {
-  place: WaitPlace | null = null
-  /** When the back-off ends; `Infinity` in the other places. */
-  wakeAtMs = Number.POSITIVE_INFINITY
+/** One request's stays in the waiting room: counted, bounded, timed, and ended by whatever makes them pointless. */
+export class Wait implements SlotWaiter, LineMember, Waiter {
   /** Time spent waiting so far, ms. */
   totalMs = 0
-  readonly #clock: Clock
-  readonly #lane: Lane
-  readonly #member: Waiter
+  readonly #exchange: Exchange
+  #place: WaitPlace | null = null
   #sinceMs = 0
+  /** When the back-off ends; `Infinity` in the other places. */
+  #wakeAtMs = Number.POSITIVE_INFINITY
   #bytes = 0
   #timer: Timer | null = null
 
-  constructor(clock: Clock, lane: Lane, member: Waiter) {
-    this.#clock = clock
-    this.#lane = lane
-    this.#member = member
+  constructor(exchange: Exchange) {
+    this.#exchange = exchange
   }
 
-  /** `false` when the room is full. `bytes` of body stay in memory meanwhile. */
-  enter(place: WaitPlace, bytes: number): boolean {
-    this.leave()
-    if (!this.#lane.limiter.enter(bytes)) return false
-    this.place = place
-    this.#bytes = bytes
-    this.#sinceMs = this.#clock.nowMs()
-    this.#lane.guard.waiters.add(this.#member)
-    return true
+  get waitingForSlot(): boolean {
+    return this.#place === 'slot'
   }
 
-  /** Calls `onWake` after the back-off, unless the wait ends before. */
-  wakeAfter(delayMs: number, onWake: () => void): void {
-    this.wakeAtMs = this.#sinceMs + delayMs
-    this.#timer = this.#clock.after(delayMs, onWake)
+  get inLine(): boolean {
+    return this.#place === 'line'
+  }
+
+  backOff(delayMs: number): void {
+    if (!this.#enter('backoff')) return
+    this.#wakeAtMs = this.#sinceMs + delayMs
+    this.#timer = this.#exchange.deps.clock.after(delayMs, () => {
+      this.leave()
+      this.#exchange.onWake()
+    })
+  }
+
+  joinQueue(): void {
+    if (!this.waitingForSlot && this.#enter('slot')) this.#exchange.lane.limiter.enqueue(this)
+  }
+
+  joinLine(): void {
+    const { hasTurn, attempts, lane } = this.#exchange
+    // Whoever comes back was here before everyone who stands in line now.
+    if (this.#enter('line')) lane.guard.joinLine(this, hasTurn || attempts > 0)
+  }
+
+  onSlot(): void {
+    this.#exchange.resume('slot')
+  }
+
+  onTurn(): void {
+    const { deps, lane, deadlineMs } = this.#exchange
+    const nowMs = deps.clock.nowMs()
+    const p95Ms = lane.latency.quantile(0.95, nowMs) ?? 0
+    // With less than a typical answer's time left the call would only load the upstream.
+    if (deadlineMs - nowMs >= p95Ms) this.#exchange.resume('turn')
+    else this.#exchange.giveUp(lane.guard.gate.isOpen ? 'breaker-open' : 'gate-closed')
+  }
+
+  onBreakerOpen(reopensAtMs: number): void {
+    const { attempts, lane, repeatable } = this.#exchange
+    if (this.#place === 'line' || attempts === 0) return
+    if (lane.guard.ridesOut && repeatable) this.joinLine()
+    else if (this.#place === 'slot' || this.#wakeAtMs < reopensAtMs) this.#exchange.stop('breaker-open', 'breaker-open')
+  }
+
+  onDrained(): void {
+    this.#exchange.giveUp('draining')
   }
 
   leave(): void {
-    if (this.place === null) return
-    this.place = null
+    if (this.#place === null) return
+    const { deps, lane } = this.#exchange
+    this.#place = null
     this.#timer?.cancel()
     this.#timer = null
-    this.wakeAtMs = Number.POSITIVE_INFINITY
-    this.totalMs += this.#clock.nowMs() - this.#sinceMs
-    this.#lane.limiter.leave(this.#bytes)
-    this.#lane.guard.waiters.delete(this.#member)
+    this.#wakeAtMs = Number.POSITIVE_INFINITY
+    this.totalMs += deps.clock.nowMs() - this.#sinceMs
+    lane.limiter.leave(this.#bytes)
+    lane.guard.waiters.delete(this)
+  }
+
+  /** Ends the request when the room is full. */
+  #enter(place: WaitPlace): boolean {
+    this.leave()
+    const { deps, lane, downstream } = this.#exchange
+    const bytes = downstream.body?.capturedBytes ?? 0
+    if (!lane.limiter.enter(bytes)) {
+      this.#exchange.giveUp('overloaded')
+      return false
+    }
+    this.#place = place
+    this.#bytes = bytes
+    this.#sinceMs = deps.clock.nowMs()
+    lane.guard.waiters.add(this)
+    this.#exchange.onWait(this.#sinceMs)
+    return true
   }
 }

@@ -1,0 +1,62 @@
+import type { Withdrawal } from '../core/budget.js'
+import type { AttemptRun, RunFailure } from './attempt-run.js'
+import type { Lane } from './lane.js'
+
+/**
+ * What one request remembers of its failed attempts, and what it has withdrawn from the budgets for the next one. Made
+ * at the first failure only: a request that succeeds at once costs none of it.
+ */
+export class RetryMemory {
+  /** Connections of failed attempts: never used again, for an L4 balancer pins a connection to one replica. */
+  readonly avoid: object[] = []
+  /** The last failed answer, being kept. */
+  held: AttemptRun | null = null
+  lastFailure: RunFailure | null = null
+  previousDelayMs: number | null = null
+  /** How often a breaker asked this retry to let a first attempt probe. */
+  deferrals = 0
+  readonly #lane: Lane
+  #own: Withdrawal | null = null
+  #parent: Withdrawal | null = null
+
+  constructor(lane: Lane) {
+    this.#lane = lane
+  }
+
+  /** Keeps the answer of `run` instead of the one before. */
+  hold(run: AttemptRun, maxBytes: number): void {
+    this.held?.discard()
+    this.held = run
+    run.hold(maxBytes)
+    if (run.connection !== null) this.avoid.push(run.connection)
+  }
+
+  /** A route's budget tightens its upstream's, so both must grant. */
+  tryWithdraw(nowMs: number, sendAtMs: number): boolean {
+    const { budget, parentBudget } = this.#lane
+    const parent = parentBudget?.tryWithdraw(nowMs, sendAtMs)
+    if (parent === null) return false
+    const own = budget.tryWithdraw(nowMs, sendAtMs)
+    if (own === null) {
+      if (parent !== undefined) parentBudget?.giveBack(parent, nowMs)
+      return false
+    }
+    this.#own = own
+    this.#parent = parent ?? null
+    return true
+  }
+
+  /** The attempt that was paid for is being sent. */
+  spend(): void {
+    this.#own = null
+    this.#parent = null
+  }
+
+  /** The request is over: what was paid for and not sent is given back. */
+  end(nowMs: number): void {
+    if (this.#own !== null) this.#lane.budget.giveBack(this.#own, nowMs)
+    if (this.#parent !== null) this.#lane.parentBudget?.giveBack(this.#parent, nowMs)
+    this.spend()
+    this.held?.discard()
+  }
+}
