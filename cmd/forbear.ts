@@ -1,0 +1,41 @@
+#!/usr/bin/env node
+import { EXIT } from './exit-codes.js'
+
+const COMMANDS = ['run', 'check', 'explain', 'demo'] as const
+type CommandName = (typeof COMMANDS)[number]
+
+// Only what is asked for is loaded: a sidecar must be ready before the app sends its first call.
+const LOAD: Readonly<Record<CommandName, () => Promise<Registrar>>> = {
+  run: async () => (await import('./run.js')).registerRun,
+  check: async () => (await import('./check.js')).registerCheck,
+  explain: async () => (await import('./explain.js')).registerExplain,
+  demo: async () => (await import('./demo.js')).registerDemo,
+}
+type Registrar = (program: import('commander').Command) => void
+
+async function main(argv: string[]): Promise<void> {
+  const { Command, CommanderError } = await import('commander')
+  const program = new Command('forbear')
+    .description('A resilience sidecar that never makes an outage worse.')
+    .version(await version(), '-V, --version')
+    .showSuggestionAfterError(true)
+    .showHelpAfterError('Run with --help for an example.')
+    .exitOverride()
+  const asked = COMMANDS.find(name => argv.includes(name))
+  for (const name of asked === undefined ? COMMANDS : [asked]) (await LOAD[name]())(program)
+  for (const command of program.commands) command.exitOverride().showHelpAfterError('Run with --help for an example.')
+  try {
+    await program.parseAsync(argv, { from: 'user' })
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error
+    process.exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.usage
+  }
+}
+
+async function version(): Promise<string> {
+  const { readFile } = await import('node:fs/promises')
+  const text = await readFile(new URL('../../package.json', import.meta.url), 'utf8')
+  return (JSON.parse(text) as { version: string }).version
+}
+
+await main(process.argv.slice(2))
