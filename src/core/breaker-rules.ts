@@ -48,17 +48,18 @@ const MIN_PROBE_LIMIT_MS = 1_000
 /** Failures since the last proof of life. */
 export interface FailureRun {
   readonly count: number
-  /** Time of the first of them; meaningless when `count` is 0. */
+  /** Times of the first and the last of them; meaningless when `count` is 0. */
   readonly sinceMs: number
+  readonly lastMs: number
 }
 
-export const NO_RUN: FailureRun = Object.freeze({ count: 0, sinceMs: 0 })
+export const NO_RUN: FailureRun = Object.freeze({ count: 0, sinceMs: 0, lastMs: 0 })
 
 /** A 500 is neither an outage nor proof that it is over: it leaves the run as it is. */
 export function nextRun(run: FailureRun, outcome: SettledOutcome, nowMs: number): FailureRun {
   switch (outcome) {
     case 'failure':
-      return { count: run.count + 1, sinceMs: run.count === 0 ? nowMs : run.sinceMs }
+      return { count: run.count + 1, sinceMs: run.count === 0 ? nowMs : run.sinceMs, lastMs: nowMs }
     case 'success':
     case 'throttled':
       return NO_RUN
@@ -72,8 +73,9 @@ export function nextRun(run: FailureRun, outcome: SettledOutcome, nowMs: number)
 export interface WindowCounts {
   readonly calls: number
   readonly failures: number
-  /** Time of the oldest failure in it; `Infinity` when there is none. */
+  /** Meaningless when there is no failure. */
   readonly oldestFailureMs: number
+  readonly newestFailureMs: number
 }
 
 /**
@@ -85,7 +87,6 @@ export function tripReason(
   settings: BreakerSettings,
   run: FailureRun,
   window: WindowCounts,
-  nowMs: number,
   p95Ms: () => number | null,
 ): 'consecutive-failures' | 'failure-ratio' | null {
   const byRun = settings.consecutiveFailures > 0 && run.count >= settings.consecutiveFailures
@@ -96,9 +97,9 @@ export function tripReason(
     window.failures / window.calls >= settings.failureRatio
   if (!byRun && !byRatio) return null
   const spanMs = Math.max(MIN_FAILURE_SPAN_MS, 1.5 * (p95Ms() ?? 0))
-  if (byRun && nowMs - run.sinceMs >= spanMs) return 'consecutive-failures'
-  if (byRatio && nowMs - window.oldestFailureMs >= Math.min(spanMs, settings.windowMs / 2)) return 'failure-ratio'
-  return null
+  if (byRun && run.lastMs - run.sinceMs >= spanMs) return 'consecutive-failures'
+  const windowSpanMs = window.newestFailureMs - window.oldestFailureMs
+  return byRatio && windowSpanMs >= Math.min(spanMs, settings.windowMs / 2) ? 'failure-ratio' : null
 }
 
 /** Openings that belong together. */

@@ -178,7 +178,10 @@ export interface ReconfigurableBreaker extends Breaker {
    * new open times apply from the next opening.
    */
   reconfigure(settings: BreakerSettings): void
-  /** Holds it `open` or `closed` until `auto`; after `open`, `auto` stays open for the usual time and probes. Nothing while disabled. */
+  /**
+   * Holds it `open` or `closed` until `auto`; after `open`, `auto` stays open for the usual time and
+   * probes. Does nothing while disabled; `observe` refuses nothing even then.
+   */
   force(state: 'open' | 'closed' | 'auto'): void
   /** Drops timers and tells no more transitions; calls still under way pass as if it were disabled. */
   retire(): void

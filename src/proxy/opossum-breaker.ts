@@ -99,8 +99,7 @@ class OpossumBreaker implements ReconfigurableBreaker {
   reconfigure(settings: BreakerSettings): void {
     const before = this.#settings
     this.#settings = settings
-    if (settings.mode === 'disabled') {
-      if (before.mode === 'disabled') return
+    if (settings.mode === 'disabled' && before.mode !== 'disabled') {
       this.#forced = null
       this.#outage = null
       this.#close('manual')
@@ -142,7 +141,7 @@ class OpossumBreaker implements ReconfigurableBreaker {
       else this.#circuit.succeed(nowMs)
     }
     if (!failed || this.#forced === 'closed') return
-    const reason = tripReason(this.#settings, this.#run, this.#circuit.counts(nowMs), nowMs, this.#deps.p95Ms)
+    const reason = tripReason(this.#settings, this.#run, this.#circuit.counts(nowMs), this.#deps.p95Ms)
     if (reason === null) return
     const openForMs = this.#nextOpening(nowMs)
     this.#circuit.open(openForMs)

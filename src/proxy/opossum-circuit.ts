@@ -57,6 +57,7 @@ export class OpossumCircuit {
   #rotateAtMs: number
   /** Per bucket, newest first; `Infinity` = none. */
   readonly #firstFailureMs = new Array<number>(BUCKETS).fill(Number.POSITIVE_INFINITY)
+  #newestFailureMs = 0
 
   constructor(windowMs: number, nowMs: number, onHalfOpen: () => void) {
     this.#bucketMs = Math.max(1, windowMs / BUCKETS)
@@ -97,6 +98,7 @@ export class OpossumCircuit {
   fail(nowMs: number): void {
     if (nowMs >= this.#rotateAtMs) this.#rotate(nowMs)
     this.#firstFailureMs[0] = Math.min(this.#firstFailureMs[0] ?? nowMs, nowMs)
+    this.#newestFailureMs = nowMs
     this.#circuit.fire(BAD).catch(ignore)
   }
 
@@ -121,12 +123,13 @@ export class OpossumCircuit {
       calls += bucket.fires
       failures += bucket.failures
     }
-    return { calls, failures, oldestFailureMs: Math.min(...this.#firstFailureMs) }
+    const oldestFailureMs = Math.min(...this.#firstFailureMs)
+    return { calls, failures, oldestFailureMs, newestFailureMs: this.#newestFailureMs }
   }
 
   /** Takes over what a closed circuit with another window has counted, as far as it is young enough. */
   adopt(other: OpossumCircuit, nowMs: number): void {
-    other.counts(nowMs)
+    this.#newestFailureMs = other.counts(nowMs).newestFailureMs
     const window = this.#circuit.status.window
     other.#circuit.status.window.forEach((bucket, index) => {
       const at = Math.floor((index * other.#bucketMs) / this.#bucketMs)

@@ -23,36 +23,37 @@ const settings: BreakerSettings = {
   whenOpen: 'refuse',
 }
 const unknown = () => null
-const quiet = { calls: 0, failures: 0, oldestFailureMs: Number.POSITIVE_INFINITY }
+const runOver = (spanMs: number, count = 10) => ({ count, sinceMs: 5, lastMs: 5 + spanMs })
+const windowOver = (spanMs: number, calls = 20, failures = 20) => ({
+  calls,
+  failures,
+  oldestFailureMs: 7,
+  newestFailureMs: 7 + spanMs,
+})
+const quiet = windowOver(0, 0, 0)
 
 describe('the run of failures', () => {
   const after = (...outcomes: SettledOutcome[]) =>
     outcomes.reduce((run, outcome, index) => nextRun(run, outcome, 100 + index), NO_RUN)
 
   it('counts failures and remembers the first of them', () => {
-    expect(after('failure', 'failure', 'failure')).toEqual({ count: 3, sinceMs: 100 })
+    expect(after('failure', 'failure', 'failure')).toEqual({ count: 3, sinceMs: 100, lastMs: 102 })
   })
 
   it('ends at a success and at a 429', () => {
     expect(after('failure', 'success').count).toBe(0)
     expect(after('failure', 'throttled').count).toBe(0)
-    expect(after('failure', 'success', 'failure')).toEqual({ count: 1, sinceMs: 102 })
+    expect(after('failure', 'success', 'failure')).toEqual({ count: 1, sinceMs: 102, lastMs: 102 })
   })
 
   it('is neither lengthened nor ended by a 500 or by a call that says nothing', () => {
-    expect(after('failure', 'ratio-failure', 'none', 'failure')).toEqual({ count: 2, sinceMs: 100 })
+    expect(after('failure', 'ratio-failure', 'none', 'failure')).toEqual({ count: 2, sinceMs: 100, lastMs: 103 })
   })
 })
 
 describe('the trip rule', () => {
   const trip = (over: Partial<BreakerSettings>, count: number, calls: number, failures: number, spanMs = 10_000) =>
-    tripReason(
-      { ...settings, ...over },
-      { count, sinceMs: 0 },
-      { calls, failures, oldestFailureMs: 0 },
-      spanMs,
-      unknown,
-    )
+    tripReason({ ...settings, ...over }, runOver(spanMs, count), windowOver(spanMs, calls, failures), unknown)
 
   it('opens at exactly the ratio, for every decimal ratio', () => {
     fc.assert(
@@ -87,24 +88,20 @@ describe('the trip rule', () => {
   })
 
   it('waits until the failures span 1.5 × p95, but for the ratio no longer than half the window', () => {
-    const run = { count: 10, sinceMs: 0 }
-    const window = { calls: 20, failures: 20, oldestFailureMs: 0 }
-    expect(tripReason(settings, run, quiet, 599, () => 400)).toBe(null)
-    expect(tripReason(settings, run, quiet, 600, () => 400)).toBe('consecutive-failures')
-    expect(tripReason(settings, NO_RUN, window, 599, () => 400)).toBe(null)
-    expect(tripReason(settings, NO_RUN, window, 600, () => 400)).toBe('failure-ratio')
-    expect(tripReason(settings, NO_RUN, window, 4_999, () => 60_000)).toBe(null)
-    expect(tripReason(settings, NO_RUN, window, 5_000, () => 60_000)).toBe('failure-ratio')
-    expect(tripReason(settings, run, quiet, 5_000, () => 60_000)).toBe(null)
+    expect(tripReason(settings, runOver(599), quiet, () => 400)).toBe(null)
+    expect(tripReason(settings, runOver(600), quiet, () => 400)).toBe('consecutive-failures')
+    expect(tripReason(settings, NO_RUN, windowOver(599), () => 400)).toBe(null)
+    expect(tripReason(settings, NO_RUN, windowOver(600), () => 400)).toBe('failure-ratio')
+    expect(tripReason(settings, NO_RUN, windowOver(4_999), () => 60_000)).toBe(null)
+    expect(tripReason(settings, NO_RUN, windowOver(5_000), () => 60_000)).toBe('failure-ratio')
+    expect(tripReason(settings, runOver(5_000), quiet, () => 60_000)).toBe(null)
   })
 
   it('does not ask for the percentile before a count is reached', () => {
     const fail = () => {
       throw new Error('asked')
     }
-    expect(
-      tripReason(settings, { count: 9, sinceMs: 0 }, { calls: 19, failures: 19, oldestFailureMs: 0 }, 1, fail),
-    ).toBe(null)
+    expect(tripReason(settings, runOver(1, 9), windowOver(1, 19, 19), fail)).toBe(null)
   })
 })
 

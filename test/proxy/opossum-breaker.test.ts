@@ -181,6 +181,19 @@ describe('a closed breaker', () => {
     expect(r.breaker.state).toBe('open')
   })
 
+  it('does not take a failure that a trigger does not count for a sign that its burst went on', () => {
+    const byRun = rig({ failureRatio: 1, minRequests: 1_000 })
+    for (let i = 0; i < 10; i++) byRun.call('failure')
+    pass(500)
+    byRun.call('ratio-failure')
+    expect(byRun.breaker.state).toBe('closed')
+    const byRatio = rig({ consecutiveFailures: 0 })
+    for (let i = 0; i < 20; i++) byRatio.call('failure')
+    pass(500)
+    byRatio.call('failure', 'retry')
+    expect(byRatio.breaker.state).toBe('closed')
+  })
+
   it('gives a slow upstream 1.5 × p95 before it opens', () => {
     const r = rig()
     r.told.p95Ms = 1_000
@@ -311,6 +324,23 @@ describe('an open breaker', () => {
     vi.useRealTimers()
     vi.useFakeTimers()
     expect(outageOf(7_500)).toBe(500)
+  })
+})
+
+describe('a second outage', () => {
+  it('has an age of its own, which its failed probes do not reset', () => {
+    const r = rig({}, () => 0.999_999)
+    tripAndWait(r)
+    r.call('success')
+    pass(60_000)
+    trip(r)
+    const openedMs = performance.now()
+    expect(r.breaker.openForMs).toBe(1_000)
+    while (performance.now() < openedMs + 20_000) {
+      pass(Math.ceil(r.breaker.openForMs))
+      r.call('failure')
+    }
+    expect(r.breaker.openForMs).toBeGreaterThanOrEqual(5_000)
   })
 })
 
@@ -526,6 +556,19 @@ describe('an edit', () => {
     expect(shrunk.changes).toEqual([])
   })
 
+  it('applies to the window even while the breaker is disabled', () => {
+    const r = rig()
+    const shorter = { ...DEFAULTS, consecutiveFailures: 0, windowMs: 1_000 }
+    r.breaker.reconfigure({ ...shorter, mode: 'disabled' })
+    r.breaker.reconfigure({ ...shorter, windowMs: 60_000, mode: 'disabled' })
+    r.breaker.reconfigure({ ...shorter, windowMs: 60_000 })
+    for (let i = 0; i < 20; i++) {
+      pass(2_000)
+      r.call('failure')
+    }
+    expect(r.breaker.state).toBe('open')
+  })
+
   it('keeps calls in flight and the run of failures', () => {
     const r = rig()
     const flying = r.permit()
@@ -552,13 +595,25 @@ describe('by hand', () => {
     expect(r.steps()).toHaveLength(3)
   })
 
-  it('holds an opening that was running', () => {
+  it('holds an opening that was running, and does not count the time held as an outage', () => {
     const r = rig()
     trip(r)
     r.breaker.force('open')
     pass(60_000)
     expect(r.breaker.state).toBe('open')
     expect(r.changes).toHaveLength(1)
+    r.breaker.force('auto')
+    expect(r.breaker.openForMs).toBe(750)
+  })
+
+  it('opens a half-open breaker and ignores its probe', () => {
+    const r = rig()
+    tripAndWait(r)
+    const probe = r.permit()
+    r.breaker.force('open')
+    r.breaker.record(probe, 'success')
+    expect(r.breaker.state).toBe('open')
+    expect(r.steps().at(-1)).toBe('half-open → open: manual')
   })
 
   it('stays closed until auto, whatever fails', () => {
