@@ -7,6 +7,7 @@ const MAX_PATH_CHARS = 1024
 /** The access-log line. Times are in ms with two decimals; `flags` is `-` when there is none. */
 export function accessFields(event: RequestFinished) {
   return {
+    msg: 'request',
     upstream: event.upstream,
     route: event.route,
     method: event.method,
@@ -27,6 +28,7 @@ export function accessFields(event: RequestFinished) {
 /** `attempt` failed with `status` or `error`; the next one follows after `delayMs`. */
 export function retryFields(event: RetryScheduled) {
   return {
+    msg: 'retry',
     upstream: event.upstream,
     route: event.route,
     method: event.method,

@@ -59,6 +59,7 @@ function readSample(line: string): Sample {
   ])
   const number = line.slice(line.lastIndexOf(' ') + 1)
   const value = number === '+Inf' ? Number.POSITIVE_INFINITY : Number(number)
-  if (Number.isNaN(value)) throw new Error(`not a number: ${line}`)
+  // Prometheus reads NaN in any case; event-loop lag is NaN until it was sampled.
+  if (Number.isNaN(value) && !(number === 'Nan' && name.startsWith('nodejs_'))) throw new Error(`not a number: ${line}`)
   return { name, labels: Object.fromEntries(labels), value }
 }
