@@ -43,6 +43,8 @@ export function formatAddress(host: string, port: number): string {
 function isIpv6(text: string): boolean {
   const [head, tail, more] = text.split('::')
   if (head === undefined || more !== undefined) return false
+  // A dotted part may only stand at the very end.
+  if (tail !== undefined && head.includes('.')) return false
   const left = groups(head)
   const right = tail === undefined ? 0 : groups(tail)
   if (left === null || right === null) return false

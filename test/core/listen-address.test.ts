@@ -31,6 +31,7 @@ describe('parseListenAddress', () => {
     '[:::1]:80',
     '[1:2]:80',
     '[12345::]:80',
+    '[1.2.3.4::]:80',
     '[127.0.0.1]:80',
     '256.0.0.1:80',
     '1.2.3:80',
@@ -59,6 +60,7 @@ describe('parseListenAddress', () => {
           expect('hosts' in parseListenAddress(`[${host}]:1`)).toBe(isIPv6(host))
         },
       ),
+      { numRuns: 2000 },
     )
   })
 

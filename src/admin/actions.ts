@@ -1,0 +1,80 @@
+/** The changing verbs of the admin port. */
+import type { PolicyReloaded } from '../telemetry/events.js'
+import { type Answer, json, problem } from './answer.js'
+
+export type BreakerSetting = 'open' | 'closed' | 'auto'
+
+export interface AdminActions {
+  reload(): Promise<{ readonly result: PolicyReloaded['result']; readonly messages: readonly string[] }>
+  /** As SIGTERM does, but without the exit. */
+  drain(): void
+  /** No retries and hedges for so long, ms. */
+  retriesOff(forMs: number): void
+  retriesOn(): void
+  /** Holds a breaker open or closed, or leaves it to itself; false when there is no such upstream. */
+  setBreaker(upstream: string, setting: BreakerSetting): boolean
+  /** Ends the process in good order. */
+  quit(): void
+}
+
+export type Verb = (query: URLSearchParams) => Answer | Promise<Answer>
+
+/** A kill switch that someone forgot must not last. */
+const DEFAULT_OFF_MS = 600_000
+const MAX_OFF_MS = 86_400_000
+const BREAKER_PATH = /^\/upstreams\/([^/]+)\/breaker$/
+
+/** `null` when the path is none of a verb. `parseDurationMs` gives `null` for what is no duration. */
+export function verbAt(
+  path: string,
+  actions: AdminActions,
+  parseDurationMs: (text: string) => number | null,
+): Verb | null {
+  switch (path) {
+    case '/reload':
+      return () => reload(actions)
+    case '/drain':
+      return () => done({ draining: true }, () => actions.drain())
+    case '/retries/off':
+      return query => retriesOff(actions, query.get('for'), parseDurationMs)
+    case '/retries/on':
+      return () => done({ retries: 'on' }, () => actions.retriesOn())
+    case '/quitquitquit':
+      return () => ({ ...json({ quitting: true }), afterwards: () => actions.quit() })
+  }
+  const upstream = BREAKER_PATH.exec(path)?.[1]
+  return upstream === undefined ? null : query => setBreaker(actions, upstream, query.get('set'))
+}
+
+function done(body: unknown, act: () => void): Answer {
+  act()
+  return json(body)
+}
+
+async function reload(actions: AdminActions): Promise<Answer> {
+  const { result, messages } = await actions.reload()
+  if (result === 'rejected')
+    return problem(422, 'the policies were rejected; the last good ones stay', { result, messages })
+  return json({ result, messages })
+}
+
+function retriesOff(
+  actions: AdminActions,
+  text: string | null,
+  parseDurationMs: (text: string) => number | null,
+): Answer {
+  const forMs = text === null ? DEFAULT_OFF_MS : parseDurationMs(text)
+  if (forMs === null || !(forMs > 0) || forMs > MAX_OFF_MS) {
+    return problem(400, `for=${text} is not a duration above 0 and up to 24h, such as 10m`)
+  }
+  return done({ retries: 'off', forMs }, () => actions.retriesOff(forMs))
+}
+
+/** Names are DNS labels, so nothing in a path stands for one in an encoded form. */
+function setBreaker(actions: AdminActions, upstream: string, setting: string | null): Answer {
+  if (setting !== 'open' && setting !== 'closed' && setting !== 'auto') {
+    return problem(400, 'set must be open, closed or auto')
+  }
+  if (!actions.setBreaker(upstream, setting)) return problem(404, `no upstream is named "${upstream}"`)
+  return json({ upstream, breaker: setting })
+}

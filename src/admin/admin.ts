@@ -1,0 +1,72 @@
+/** The admin port: all of the health port, what is in force, and the verbs that change it. Loopback only. */
+import { isLoopback, type ListenAddress } from '../core/listen-address.js'
+import type { SidecarStatus } from '../telemetry/events.js'
+import { type AdminActions, verbAt } from './actions.js'
+import { type Answer, json, methodNotAllowed, problem } from './answer.js'
+import { type HealthDeps, healthPages, type Page, readPage } from './health.js'
+import { type AdminRequest, createHttpServer, type ManagedServer } from './http-server.js'
+import { isForeignHost, isForeignOrigin } from './same-host.js'
+import { statusView } from './status-view.js'
+
+export interface AdminDeps extends HealthDeps {
+  readonly status: () => SidecarStatus
+  /** Effective policies; sets, maps and Infinity are fine. */
+  readonly policies: () => unknown
+  readonly actions: AdminActions
+  /** `10m` → ms; `null` when it is no duration. */
+  readonly parseDurationMs: (text: string) => number | null
+}
+
+export function createAdminServer(deps: AdminDeps): ManagedServer {
+  const pages = new Map<string, Page>([
+    ...healthPages(deps),
+    ['/', indexPage],
+    ['/status', () => json(statusView(deps.status()))],
+    ['/policies', () => json(deps.policies())],
+  ])
+  return createHttpServer(request => answer(deps, pages, request), refuseForeignAddress)
+}
+
+function answer(deps: AdminDeps, pages: ReadonlyMap<string, Page>, request: AdminRequest): Answer | Promise<Answer> {
+  if (isForeignHost(request)) return problem(403, 'the Host must be localhost, 127.0.0.1 or [::1]')
+  const page = readPage(pages, request)
+  if (page !== null) return page
+  const verb = verbAt(request.path, deps.actions, deps.parseDurationMs)
+  if (verb === null) return problem(404, 'no such page; / lists them')
+  if (request.method !== 'POST') return methodNotAllowed('POST')
+  if (isForeignOrigin(request)) return problem(403, 'a page of another origin may not do this')
+  return verb(request.query)
+}
+
+function refuseForeignAddress({ hosts, port }: ListenAddress): string | null {
+  const foreign = hosts.find(host => !isLoopback(host))
+  if (foreign === undefined) return null
+  return `the admin port changes what the sidecar does, so it may only listen on loopback, not on ${foreign}; write 127.0.0.1:${port} or localhost:${port}`
+}
+
+const PAGES = ['/status', '/policies', '/metrics', '/livez', '/readyz', '/startupz']
+const VERBS = [
+  '/reload',
+  '/drain',
+  '/retries/off?for=10m',
+  '/retries/on',
+  '/upstreams/NAME/breaker?set=open|closed|auto',
+  '/quitquitquit',
+]
+const INDEX = `<!doctype html>
+<meta charset="utf-8">
+<title>forbear</title>
+<h1>forbear</h1>
+<ul>
+${PAGES.map(path => `<li><a href="${path}">${path}</a>`).join('\n')}
+</ul>
+<p>With POST:
+<ul>
+${VERBS.map(path => `<li><code>${path}</code>`).join('\n')}
+</ul>
+`
+
+function indexPage(): Answer {
+  const headers = { 'content-security-policy': "default-src 'none'; frame-ancestors 'none'" }
+  return { status: 200, contentType: 'text/html; charset=utf-8', body: INDEX, headers }
+}

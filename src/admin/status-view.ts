@@ -1,0 +1,22 @@
+import type { SidecarStatus, UpstreamStatus } from '../telemetry/events.js'
+
+/** `/status`: upstreams by name, each with its routes that have instances of their own. */
+export function statusView(status: SidecarStatus) {
+  const rows = status.upstreams
+  return {
+    ...status,
+    upstreams: Object.fromEntries(
+      rows.filter(row => row.route === null).map(row => [row.name, { ...view(row), routes: routesOf(row.name, rows) }]),
+    ),
+  }
+}
+
+function routesOf(upstream: string, rows: readonly UpstreamStatus[]) {
+  return Object.fromEntries(
+    rows.flatMap(row => (row.name === upstream && row.route !== null ? [[row.route, view(row)] as const] : [])),
+  )
+}
+
+function view({ name: _name, route: _route, ...rest }: UpstreamStatus) {
+  return rest
+}

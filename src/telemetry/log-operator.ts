@@ -1,0 +1,67 @@
+import type { BreakerChanged, GateChanged, Listening, Notice, PolicyReloaded } from './events.js'
+
+export interface OperatorLine {
+  readonly level: 'debug' | 'info' | 'warn' | 'error'
+  readonly message: string
+  readonly fields: Readonly<Record<string, unknown>>
+}
+
+/** What an operator reads of everything that is not a request. */
+export function operatorLine(event: BreakerChanged | GateChanged | PolicyReloaded | Listening | Notice): OperatorLine {
+  switch (event.type) {
+    case 'breaker-changed':
+      return breakerLine(event)
+    case 'gate-changed':
+      return {
+        level: event.to === 'closed' ? 'warn' : 'info',
+        message: event.to === 'closed' ? 'gate closed: the upstream asked for a pause' : 'gate opened',
+        fields: { upstream: event.upstream, closedForMs: event.closedForMs },
+      }
+    case 'policy-reloaded':
+      return policyLine(event)
+    case 'listening':
+      return {
+        level: 'info',
+        message: 'listening',
+        fields: { role: event.role, upstream: event.upstream, address: event.address },
+      }
+    case 'notice':
+      return {
+        level: event.level,
+        message: event.message,
+        fields: event.detail === undefined ? {} : { detail: event.detail },
+      }
+  }
+}
+
+function breakerLine(event: BreakerChanged): OperatorLine {
+  const { upstream, route, from, to, reason, openForMs, observeOnly } = event
+  return {
+    level: to === 'open' ? 'warn' : 'info',
+    message: `breaker ${to}${observeOnly ? ' (observed only, nothing is refused)' : ''}`,
+    fields: { upstream, route, from, to, reason, openForMs, observeOnly },
+  }
+}
+
+const POLICY_MESSAGES = {
+  applied: 'policies applied',
+  unchanged: 'policies unchanged',
+  partial: 'policies applied in part: some documents are invalid',
+  rejected: 'policies rejected: the last good ones stay in force',
+} as const
+
+function policyLine(event: PolicyReloaded): OperatorLine {
+  const { result, trigger, generation, hash, upstreams, durationMs, messages } = event
+  return {
+    level: policyLevel(event),
+    message: POLICY_MESSAGES[result],
+    fields: { result, trigger, generation, hash, upstreams, durationMs: Math.round(durationMs), messages },
+  }
+}
+
+function policyLevel({ result, trigger, messages }: PolicyReloaded): OperatorLine['level'] {
+  if (result === 'rejected' || result === 'partial') return 'error'
+  if (messages.length > 0) return 'warn'
+  // A poll that finds nothing new is no news; someone who asked by hand wants an answer.
+  return result === 'unchanged' && (trigger === 'watch' || trigger === 'poll') ? 'debug' : 'info'
+}

@@ -1,0 +1,38 @@
+import type { RequestFinished, RetryScheduled } from '../../src/telemetry/events.js'
+
+export function requestFinished(over: Partial<RequestFinished> = {}): RequestFinished {
+  return {
+    type: 'request-finished',
+    upstream: 'payments',
+    route: null,
+    method: 'GET',
+    path: '/v1/orders',
+    status: 200,
+    outcome: 'delivered',
+    attempts: 1,
+    durationMs: 12.3456,
+    headMs: 11.2345,
+    waitedMs: 0,
+    responseBytes: 1024,
+    generation: 3,
+    traceId: null,
+    ...over,
+  }
+}
+
+export function retryScheduled(over: Partial<RetryScheduled> = {}): RetryScheduled {
+  return {
+    type: 'retry-scheduled',
+    upstream: 'payments',
+    route: null,
+    method: 'GET',
+    path: '/v1/orders',
+    attempt: 1,
+    status: 503,
+    error: null,
+    delayMs: 187.654,
+    reason: 'status',
+    traceId: null,
+    ...over,
+  }
+}

@@ -1,0 +1,222 @@
+import { describe, expect, it } from 'vitest'
+import { DELIVERED_OUTCOMES, OWN_REASONS, UNANSWERED_OUTCOMES } from '../../src/core/reasons.js'
+import type { ForbearEvent } from '../../src/telemetry/events.js'
+import { flagsOf } from '../../src/telemetry/flags.js'
+import { type AccessLog, createLogSink, type LogLevel } from '../../src/telemetry/log.js'
+import { requestFinished, retryScheduled } from './events.js'
+
+function logged(
+  events: readonly ForbearEvent[],
+  options: { level?: LogLevel; accessLog?: AccessLog; lost?: number } = {},
+) {
+  const text: string[] = []
+  const sink = createLogSink({
+    level: options.level ?? 'info',
+    accessLog: options.accessLog ?? 'all',
+    pretty: false,
+    destination: { write: line => text.push(line), flush() {}, drain() {}, lostLines: options.lost ?? 0 },
+  })
+  for (const event of events) sink.emit(event)
+  return text.map(line => JSON.parse(line))
+}
+
+const policyReloaded = {
+  type: 'policy-reloaded',
+  result: 'applied',
+  trigger: 'watch',
+  generation: 4,
+  hash: 'abc',
+  upstreams: 2,
+  durationMs: 12.7,
+  messages: [],
+} as const
+
+const breakerChanged = {
+  type: 'breaker-changed',
+  upstream: 'payments',
+  route: 'place-order',
+  from: 'closed',
+  to: 'open',
+  reason: 'failure-ratio',
+  openForMs: 1000,
+  observeOnly: false,
+} as const
+
+describe('the access log', () => {
+  it('has one line a request, with all an operator asks for', () => {
+    const traceId = '0af7651916cd43dd8448eb211c80319c'
+    const [line, ...more] = logged([requestFinished({ route: 'place-order', method: 'POST', traceId })])
+    expect(more).toEqual([])
+    expect(line).toEqual({
+      level: 'info',
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      msg: 'request',
+      upstream: 'payments',
+      route: 'place-order',
+      method: 'POST',
+      path: '/v1/orders',
+      status: 200,
+      outcome: 'delivered',
+      flags: '-',
+      attempts: 1,
+      durationMs: 12.35,
+      headMs: 11.23,
+      waitedMs: 0,
+      bytes: 1024,
+      generation: 3,
+      traceId,
+    })
+  })
+
+  it.each([...DELIVERED_OUTCOMES, ...OWN_REASONS, ...UNANSWERED_OUTCOMES])(
+    'names the outcome %s and its flag',
+    outcome => {
+      expect(logged([requestFinished({ outcome })])).toMatchObject([{ outcome, flags: flagsOf(outcome) }])
+    },
+  )
+
+  it('has one line a retry', () => {
+    const [line] = logged([retryScheduled({ status: null, error: 'connect ECONNREFUSED', reason: 'connect' })])
+    expect(line).toMatchObject({
+      msg: 'retry',
+      attempt: 1,
+      status: null,
+      error: 'connect ECONNREFUSED',
+      delayMs: 187.65,
+      reason: 'connect',
+    })
+  })
+
+  it('keeps a hostile path on one short line', () => {
+    const path = `/"\n\u0000\u2028${'x'.repeat(100_000)}`
+    const [line] = logged([requestFinished({ path })])
+    expect(line.path.length).toBeLessThan(1100)
+    expect(path.startsWith(line.path.slice(0, -1))).toBe(true)
+  })
+
+  it('with `errors` has only requests that were not plainly delivered', () => {
+    const events = [
+      requestFinished(),
+      requestFinished({ status: 404 }),
+      requestFinished({ status: 500 }),
+      requestFinished({ status: 200, outcome: 'cut' }),
+    ]
+    expect(logged(events, { accessLog: 'errors' }).map(line => line.status)).toEqual([500, 200])
+  })
+
+  it('with `off` has neither requests nor retries', () => {
+    expect(logged([requestFinished({ status: 500 }), retryScheduled()], { accessLog: 'off' })).toEqual([])
+  })
+
+  it('does not depend on the level', () => {
+    expect(logged([requestFinished(), retryScheduled()], { level: 'error' })).toHaveLength(2)
+  })
+})
+
+describe("an operator's log", () => {
+  it('warns when a breaker opens and informs when it closes', () => {
+    const events = [
+      breakerChanged,
+      { ...breakerChanged, from: 'half-open', to: 'closed', reason: 'probe-succeeded' } as const,
+    ]
+    expect(logged(events)).toMatchObject([
+      {
+        level: 'warn',
+        msg: 'breaker open',
+        upstream: 'payments',
+        route: 'place-order',
+        reason: 'failure-ratio',
+        openForMs: 1000,
+      },
+      { level: 'info', msg: 'breaker closed', reason: 'probe-succeeded' },
+    ])
+  })
+
+  it('says when a breaker only observes', () => {
+    expect(logged([{ ...breakerChanged, observeOnly: true }])[0].msg).toContain('observed only')
+  })
+
+  it('tells of gates', () => {
+    const events: ForbearEvent[] = [
+      { type: 'gate-changed', upstream: 'payments', to: 'closed', closedForMs: 3000 },
+      { type: 'gate-changed', upstream: 'payments', to: 'open', closedForMs: null },
+    ]
+    expect(logged(events)).toMatchObject([
+      { level: 'warn', msg: expect.stringContaining('gate closed'), closedForMs: 3000 },
+      { level: 'info', msg: 'gate opened' },
+    ])
+  })
+
+  it('gives one error with all messages when policies are rejected', () => {
+    const messages = ['a.yaml:1:1  spec.target  missing', 'a.yaml:2:1  spec.retry  unknown key']
+    expect(logged([{ ...policyReloaded, result: 'rejected', messages }])).toMatchObject([{ level: 'error', messages }])
+  })
+
+  it('warns when applied policies drew a warning', () => {
+    const [line] = logged([{ ...policyReloaded, messages: ['a.yaml:1:1  spec.retry  unwise'] }])
+    expect(line).toMatchObject({ level: 'warn', msg: 'policies applied', generation: 4, durationMs: 13 })
+  })
+
+  it('is silent about a poll that finds nothing, but answers an operator who asks', () => {
+    const unchanged = { ...policyReloaded, result: 'unchanged' } as const
+    expect(
+      logged([
+        { ...unchanged, trigger: 'poll' },
+        { ...unchanged, trigger: 'signal' },
+      ]),
+    ).toMatchObject([{ msg: 'policies unchanged', trigger: 'signal' }])
+  })
+
+  it('tells of listeners and notices', () => {
+    const events: ForbearEvent[] = [
+      { type: 'listening', role: 'shared', upstream: null, address: '127.0.0.1:15080' },
+      { type: 'notice', level: 'error', message: 'port taken', detail: { port: 15101 } },
+      { type: 'notice', level: 'info', message: 'draining' },
+    ]
+    expect(logged(events)).toMatchObject([
+      { level: 'info', msg: 'listening', role: 'shared', address: '127.0.0.1:15080' },
+      { level: 'error', msg: 'port taken', detail: { port: 15101 } },
+      { level: 'info', msg: 'draining' },
+    ])
+  })
+
+  it('shows attempts and denials at debug level only', () => {
+    const events: ForbearEvent[] = [
+      {
+        type: 'attempt-finished',
+        upstream: 'payments',
+        route: null,
+        attempt: 1,
+        status: 503,
+        result: 'response',
+        durationMs: 3,
+      },
+      { type: 'retry-denied', upstream: 'payments', route: null, attempt: 1, reason: 'budget-exhausted' },
+    ]
+    expect(logged(events)).toEqual([])
+    expect(logged(events, { level: 'debug' })).toMatchObject([
+      { msg: 'attempt-finished', status: 503 },
+      { msg: 'retry-denied', reason: 'budget-exhausted' },
+    ])
+  })
+
+  it('says how many lines were lost, once', () => {
+    const events: ForbearEvent[] = [breakerChanged, breakerChanged]
+    expect(logged(events, { lost: 12 }).filter(line => line.msg.includes('lost'))).toMatchObject([
+      { level: 'warn', lines: 12 },
+    ])
+  })
+})
+
+it('is readable text in a terminal', () => {
+  const text: string[] = []
+  const sink = createLogSink({
+    level: 'info',
+    accessLog: 'all',
+    pretty: true,
+    destination: { write: line => text.push(line), flush() {}, drain() {}, lostLines: 0 },
+  })
+  sink.emit(requestFinished({ outcome: 'connect', status: 502 }))
+  sink.log.warn('careful', { count: 2 })
+  expect(text.join('')).toMatch(/INFO.*request[\s\S]*connect[\s\S]*WARN.*careful/)
+})

@@ -1,0 +1,31 @@
+import type { SidecarStatus, UpstreamStatus } from '../../src/telemetry/events.js'
+
+export function upstreamStatus(over: Partial<UpstreamStatus> = {}): UpstreamStatus {
+  return {
+    name: 'payments',
+    route: null,
+    target: 'https://payments.example.com/base',
+    breaker: { state: 'closed', mode: 'enforce', openForMs: 0, failuresInARow: 0 },
+    budget: { balance: 5, ratio: 0.2 },
+    gate: { closed: false, closedForMs: 0 },
+    inFlight: 2,
+    waiting: 1,
+    waitingBytes: 64,
+    connections: 3,
+    latencyMs: { p50: 10, p95: 20, p99: null },
+    ...over,
+  }
+}
+
+export function sidecarStatus(over: Partial<SidecarStatus> = {}): SidecarStatus {
+  return {
+    generation: 3,
+    hash: 'c0ffee',
+    loadedAt: '2024-05-06T07:08:09.000Z',
+    lastReloadError: null,
+    draining: false,
+    retries: 'on',
+    upstreams: [upstreamStatus()],
+    ...over,
+  }
+}
