@@ -58,7 +58,8 @@ export interface UpstreamOptions {
   readonly replicas?: number
   /** Uniform in [0, 1); chooses the replica. */
   readonly random?: () => number
-  readonly tls?: { readonly cert: Buffer; readonly key: Buffer }
+  /** Speaks https; `requestCert` turns away callers without a certificate of `ca`. */
+  readonly tls?: { readonly cert: Buffer; readonly key: Buffer; readonly ca?: Buffer; readonly requestCert?: boolean }
 }
 
 const KEPT_BODY_BYTES = 1_048_576
