@@ -7,6 +7,10 @@ import type { RawHeaders } from '../pipeline/ports.js'
 /** Fields that a `Connection` field cannot take away: routing and framing hang on them. */
 const NEVER_NOMINATED = new Set(['host', 'content-length', 'transfer-encoding', 'connection'])
 
+const LENGTH: ReadonlySet<string> = new Set(['content-length'])
+const TRAILER: ReadonlySet<string> = new Set(['trailer'])
+const LENGTH_AND_TRAILER: ReadonlySet<string> = new Set(['content-length', 'trailer'])
+
 /**
  * Names (lower case) that the `Connection` fields nominate as hop-by-hop, or `null` when there are none.
  * `keep-alive`, `close` and the protected names are left out.
@@ -55,10 +59,10 @@ export function forwardRequestHeaders(raw: RawHeaders, via: string): string[] {
 }
 
 export interface ResponseFraming {
-  /** `Content-Length` of the upstream stays; otherwise the caller adds one, or none. */
-  readonly keepLength: boolean
-  /** The app will get a chunked body, so announced trailers can follow. */
-  readonly chunked: boolean
+  /** `keep`: the upstream's `Content-Length` stays. `drop`: the caller declares the length. */
+  readonly length: 'keep' | 'drop'
+  /** A body without a declared length will be chunked, so announced trailers can follow it. */
+  readonly canChunk: boolean
 }
 
 /** Fields of an upstream response for the app, `Via` added; of the `forbear-*` fields only `forbear-exhausted` passes a layer. */
@@ -66,25 +70,36 @@ export function forwardResponseHeaders(raw: RawHeaders, via: string, framing: Re
   const nominated = nominatedFields(raw)
   const source = nominated === null ? raw : withoutFields(raw, nominated)
   const kept: string[] = []
+  let hasLength = false
+  let hasTrailer = false
+  let codings = false
   for (let i = 0; i + 1 < source.length; i += 2) {
     const name = source[i] as string
-    if (isHopByHop(name)) continue
-    if (name.length === 14 && !framing.keepLength && name.toLowerCase() === 'content-length') continue
-    if (name.length === 7 && !framing.chunked && name.toLowerCase() === 'trailer') continue
+    if (isHopByHop(name)) {
+      codings ||= name.length === 17
+      continue
+    }
     if (isOurs(name) && name.toLowerCase() !== 'forbear-exhausted') continue
+    hasLength ||= name.length === 14 && name.toLowerCase() === 'content-length'
+    hasTrailer ||= name.length === 7 && name.toLowerCase() === 'trailer'
     kept.push(name, source[i + 1] as string)
   }
-  kept.push('Via', via)
-  return kept
+  // Transfer-Encoding overrides Content-Length (RFC 9112 §6.3), and the coding ends here.
+  const dropLength = hasLength && (codings || framing.length === 'drop')
+  const dropTrailer = hasTrailer && (!framing.canChunk || (hasLength && !dropLength))
+  const unwanted = dropLength && dropTrailer ? LENGTH_AND_TRAILER : dropLength ? LENGTH : TRAILER
+  const fields = dropLength || dropTrailer ? withoutFields(kept, unwanted) : kept
+  fields.push('Via', via)
+  return fields
 }
 
 /** Fields that cannot stand in a trailer section (RFC 9110 §6.5.1) or are not end-to-end are left out. */
-export function forwardTrailers(raw: RawHeaders): [string, string][] {
-  const kept: [string, string][] = []
+export function forwardTrailers(raw: RawHeaders): string[] {
+  const kept: string[] = []
   for (let i = 0; i + 1 < raw.length; i += 2) {
     const name = raw[i] as string
     if (isHopByHop(name) || isRequestFraming(name) || isOurs(name)) continue
-    kept.push([name, raw[i + 1] as string])
+    kept.push(name, raw[i + 1] as string)
   }
   return kept
 }
