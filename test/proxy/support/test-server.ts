@@ -1,0 +1,100 @@
+import { ownAnswer } from '../../../src/pipeline/answers.js'
+import type { ProxyDownstream } from '../../../src/proxy/downstream-port.js'
+import { ProxyServer, type RequestAddress, type RequestHandler, type ServerOptions } from '../../../src/proxy/server.js'
+import type { ForbearEvent } from '../../../src/telemetry/events.js'
+import { RawClient } from './raw-client.js'
+
+export interface Exchange {
+  readonly downstream: ProxyDownstream
+  readonly address: RequestAddress
+  gone: number
+  answered: number
+}
+
+/** A server whose requests the test answers by hand. */
+export class TestServer {
+  readonly exchanges: Exchange[] = []
+  readonly events: ForbearEvent[] = []
+  readonly server: ProxyServer
+  addresses: string[] = []
+  readonly #clients: RawClient[] = []
+
+  constructor(
+    onRequest: (exchange: Exchange) => void,
+    options: Partial<ServerOptions> = {},
+    upgrade: RequestHandler['upgrade'] = () => ({ proceed: false, answer: ownAnswer('no-route') }),
+  ) {
+    const handler: RequestHandler = {
+      handle: (downstream, address) => {
+        const exchange: Exchange = { downstream, address, gone: 0, answered: 0 }
+        this.exchanges.push(exchange)
+        onRequest(exchange)
+        return {
+          onAppGone: () => {
+            exchange.gone += 1
+          },
+          onAnswered: () => {
+            exchange.answered += 1
+          },
+        }
+      },
+      upgrade,
+    }
+    const all: ServerOptions = { listen: '127.0.0.1:0', role: 'shared', upstreamName: null, ...options }
+    this.server = new ProxyServer(all, handler, { emit: event => this.events.push(event) })
+  }
+
+  async start(): Promise<this> {
+    this.addresses = await this.server.listen()
+    return this
+  }
+
+  get address(): string {
+    return this.addresses[0] as string
+  }
+
+  async client(): Promise<RawClient> {
+    const client = await RawClient.open(this.address)
+    this.#clients.push(client)
+    return client
+  }
+
+  async stop(): Promise<void> {
+    for (const client of this.#clients) client.destroy()
+    this.server.destroyAll()
+    await this.server.close()
+  }
+
+  get notices(): string[] {
+    return this.events.flatMap(event => (event.type === 'notice' ? [event.message] : []))
+  }
+}
+
+export async function eventually(test: () => boolean): Promise<void> {
+  for (let i = 0; i < 400; i += 1) {
+    if (test()) return
+    await new Promise(resolve => setTimeout(resolve, 5))
+  }
+  throw new Error('it did not happen')
+}
+
+/** Answers with everything it was sent, streamed. */
+export function echo(exchange: Exchange): void {
+  const { downstream } = exchange
+  const body = downstream.openBody()
+  const head = { status: 200, statusText: 'OK', headers: ['X-Path', downstream.path, 'X-Method', downstream.method] }
+  if (body === null) {
+    downstream.begin({ ...head, headers: [...head.headers, 'Content-Length', '0'] }, ['forbear-attempts', '1'])
+    downstream.end([])
+    return
+  }
+  downstream.body?.capture(0)
+  downstream.begin(head, ['forbear-attempts', '1'])
+  body.stream.on('data', (chunk: Buffer) => {
+    if (downstream.write(chunk)) return
+    body.stream.pause()
+    downstream.onDrain(() => body.stream.resume())
+  })
+  body.stream.on('end', () => downstream.end([]))
+  body.stream.on('error', () => downstream.destroy())
+}
