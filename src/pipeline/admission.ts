@@ -36,7 +36,7 @@ export function admit(call: Call, nowMs: number): Admission {
     if (closedForMs > 0 && nowMs + closedForMs >= call.deadlineMs) {
       return { granted: false, next: 'refuse', reason: 'gate-closed', retryAfterMs: closedForMs }
     }
-    if (closedForMs > 0 || !lane.guard.gate.takeProbe()) return LINE
+    if (closedForMs > 0 || !lane.guard.gate.takeProbe(nowMs)) return LINE
     call.gateProbe = true
   }
   if (lane.guard.line.busy && !call.hasTurn && !call.gateProbe) return LINE

@@ -111,12 +111,9 @@ export class AttemptRun implements AttemptListener {
     this.#settle(outcome.breaker, 'response', nowMs)
     if (good && !outcome.retryable && this.#number === 1) lane.onFirstSuccess(nowMs)
     if (good && !policy.longPoll) lane.latency.record(nowMs - (this.#sentMs ?? this.#startMs), nowMs)
-    const tooLong = outcome.retryAfterMs !== null && outcome.retryAfterMs > policy.retry.retryAfter.capMs
-    if (policy.retry.retryAfter.scope === 'upstream') lane.guard.onAnswer(outcome.retryAfterMs, tooLong, nowMs)
-    if (exchange.gateProbe) {
-      exchange.gateProbe = false
-      lane.guard.onGateProbe(outcome.breaker !== 'failure' && outcome.retryAfterMs === null)
-    }
+    const { capMs, scope } = policy.retry.retryAfter
+    if (exchange.gateProbe) this.#settleGateProbe(outcome.retryAfterMs, outcome.breaker !== 'failure')
+    else if (scope === 'upstream') lane.guard.onAnswer(outcome.retryAfterMs, capMs, nowMs)
     exchange.onHead(this, head, outcome)
   }
 
@@ -214,10 +211,7 @@ export class AttemptRun implements AttemptListener {
     const facts = classifyFailure(kind, permanent, exchange.policy.retry)
     this.#settle(facts.breaker, kind as AttemptFinished['result'], exchange.deps.clock.nowMs())
     this.#leaveWire()
-    if (exchange.gateProbe) {
-      exchange.gateProbe = false
-      exchange.lane.guard.onGateProbe(false)
-    }
+    if (exchange.gateProbe) this.#settleGateProbe(null, false)
     exchange.onFailure(failure, facts)
   }
 
@@ -231,6 +225,13 @@ export class AttemptRun implements AttemptListener {
 
   #report(result: AttemptFinished['result'], nowMs: number): void {
     reportAttempt(this.#exchange, this.#number, this.#status, result, nowMs - this.#startMs)
+  }
+
+  #settleGateProbe(hintMs: number | null, good: boolean): void {
+    const { lane } = this.#exchange
+    this.#exchange.gateProbe = false
+    if (hintMs !== null && hintMs > 0) lane.guard.onGateProbe({ kind: 'hinted', hintMs })
+    else lane.guard.onGateProbe({ kind: good ? 'good' : 'nothing' })
   }
 
   #leaveWire(): void {

@@ -21,6 +21,8 @@ import { Wait } from './wait.js'
 const HELD_ANSWER_BYTES = 16 * 1024
 /** Asked again so often when the breaker would rather have a first attempt probe than this retry. */
 const MAX_DEFERRALS = 3
+/** A gate's probe that told nothing. */
+const NOTHING = Object.freeze({ kind: 'nothing' })
 
 /** The life of one request: admit → attempt → decide → wait → attempt … → answer. */
 export class Exchange implements AppListener, Call {
@@ -244,6 +246,6 @@ export class Exchange implements AppListener, Call {
   #returnGateProbe(): void {
     if (!this.gateProbe) return
     this.gateProbe = false
-    this.lane.guard.onGateProbe(null)
+    this.lane.guard.onGateProbe(NOTHING)
   }
 }

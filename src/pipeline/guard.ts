@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../clock/clock.js'
 import type { BreakerSettings } from '../core/breaker-rules.js'
-import type { Gate } from '../core/gate.js'
+import type { Gate, ProbeResult } from '../core/gate.js'
 import type { EventSink } from '../telemetry/events.js'
 import { Line, type LineMember } from './line.js'
 import type { BreakerTransition, ReconfigurableBreaker } from './ports.js'
@@ -76,25 +76,25 @@ export class Guard {
     if (this.breaker.state === 'half-open') this.#probeSoon()
   }
 
-  /**
-   * An answer under `scope: upstream`. `hintMs`: its `Retry-After`, `null` = none; one above the cap closes the gate
-   * for the cap.
-   */
-  onAnswer(hintMs: number | null, tooLong: boolean, nowMs: number): void {
+  /** An answer under `scope: upstream`. `hintMs`: its `Retry-After`, `null` = none; above `capMs` it closes the gate for the cap. */
+  onAnswer(hintMs: number | null, capMs: number, nowMs: number): void {
     const beforeMs = this.gate.closedForMs(nowMs)
-    if (tooLong) this.gate.onTooLong(nowMs)
+    if (hintMs !== null && hintMs > capMs) this.gate.onTooLong(capMs, nowMs)
     else this.gate.onAnswer(hintMs, nowMs)
     const closedForMs = this.gate.closedForMs(nowMs)
     if (closedForMs > beforeMs) this.#closeGate(closedForMs)
   }
 
-  /** How the one call went that the gate let through; `null` = it told nothing. */
-  onGateProbe(good: boolean | null): void {
-    this.gate.onProbe(good)
-    if (good === true && this.gate.isOpen) {
+  /** How the one call went that the gate let through. */
+  onGateProbe(result: ProbeResult): void {
+    const nowMs = this.#clock.nowMs()
+    this.gate.onProbe(result, nowMs)
+    const closedForMs = this.gate.closedForMs(nowMs)
+    if (closedForMs > 0) this.#closeGate(closedForMs)
+    else if (this.gate.isOpen) {
       this.#sink.emit({ type: 'gate-changed', upstream: this.upstream, to: 'open', closedForMs: null })
       this.#openLine()
-    } else if (!this.gate.isOpen && this.gate.closedForMs(this.#clock.nowMs()) === 0) this.line.sendOne()
+    } else this.line.sendOne()
   }
 
   onDrained(): void {

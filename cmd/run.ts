@@ -1,0 +1,82 @@
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { EXIT } from './exit-codes.js'
+import { superviseSidecar } from './supervise.js'
+
+interface RunFlags {
+  readonly policies: string
+  readonly listen: string
+  readonly admin: string
+  readonly health: string
+  readonly start: 'all' | 'valid-only'
+  readonly logLevel: 'debug' | 'info' | 'warn' | 'error'
+  readonly accessLog: 'all' | 'errors' | 'off'
+  readonly drainPeriod: string
+}
+
+export function registerRun(program: Command): void {
+  program
+    .command('run')
+    .description('run the sidecar')
+    .addOption(flag('--policies <dir>', 'directory with the policy files').makeOptionMandatory())
+    .addOption(flag('--listen <host:port>', 'shared port for the app').default('127.0.0.1:15080'))
+    .addOption(flag('--admin <host:port>', 'admin port, loopback only').default('127.0.0.1:15081'))
+    .addOption(flag('--health <host:port>', 'health port for probes and scrapes').default('127.0.0.1:15082'))
+    .addOption(
+      flag('--start <mode>', 'valid-only starts with the valid documents')
+        .choices(['all', 'valid-only'])
+        .default('all'),
+    )
+    .addOption(
+      flag('--log-level <level>', 'least level logged').choices(['debug', 'info', 'warn', 'error']).default('info'),
+    )
+    .addOption(
+      flag('--access-log <which>', 'which requests are logged').choices(['all', 'errors', 'off']).default('all'),
+    )
+    .addOption(flag('--drain-period <duration>', 'longest time between SIGTERM and exit').default('25s'))
+    .addHelpText(
+      'after',
+      '\nEach flag can also be set as FORBEAR_… (FORBEAR_LOG_LEVEL=warn).\n\nExample:\n  $ forbear run --policies ./policies',
+    )
+    .action(async (flags: RunFlags) => {
+      process.exitCode = await run(flags)
+    })
+}
+
+/** `--log-level` → also `FORBEAR_LOG_LEVEL`. */
+function flag(flags: string, description: string): Option {
+  const option = new Option(flags, description)
+  return option.env(`FORBEAR_${option.name().replaceAll('-', '_').toUpperCase()}`)
+}
+
+async function run(flags: RunFlags): Promise<number> {
+  const [{ parseDurationMs }, { ConfigurationError, startSidecar }] = await Promise.all([
+    import('../src/policy/duration.js'),
+    import('../src/app.js'),
+  ])
+  const drainPeriodMs = parseDurationMs(flags.drainPeriod)
+  if (drainPeriodMs === null)
+    throw new InvalidArgumentError(`--drain-period ${flags.drainPeriod} is no duration such as 25s`)
+  try {
+    const sidecar = await startSidecar({
+      policiesDir: flags.policies,
+      listen: flags.listen,
+      admin: flags.admin,
+      health: flags.health,
+      start: flags.start,
+      logLevel: flags.logLevel,
+      accessLog: flags.accessLog,
+      drainPeriodMs,
+      pretty: process.stdout.isTTY === true,
+    })
+    return await superviseSidecar(sidecar)
+  } catch (error) {
+    if (error instanceof ConfigurationError) {
+      const { formatMessages } = await import('../src/policy/messages.js')
+      process.stderr.write(`${formatMessages(error.messages)}\n`)
+      return EXIT.configuration
+    }
+    if (!(error instanceof Error) || error.name !== 'BindError') throw error
+    process.stderr.write(`forbear: ${error.message}\n`)
+    return EXIT.configuration
+  }
+}

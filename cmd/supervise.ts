@@ -1,0 +1,25 @@
+import type { Sidecar } from '../src/app.js'
+
+/**
+ * SIGTERM drains, SIGINT (Ctrl-C) ends as soon as nothing is in flight, a second one of either ends at once; SIGHUP
+ * reads the policies again. Resolves with the exit code.
+ */
+export async function superviseSidecar(sidecar: Sidecar): Promise<number> {
+  let asked = false
+  const onSignal = (signal: NodeJS.Signals): void => {
+    if (asked) process.exit(0)
+    asked = true
+    sidecar.stop(signal === 'SIGTERM')
+  }
+  const onHangUp = (): void => sidecar.reload()
+  process.on('SIGTERM', onSignal)
+  process.on('SIGINT', onSignal)
+  process.on('SIGHUP', onHangUp)
+  try {
+    return await sidecar.closed
+  } finally {
+    process.off('SIGTERM', onSignal)
+    process.off('SIGINT', onSignal)
+    process.off('SIGHUP', onHangUp)
+  }
+}

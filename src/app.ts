@@ -1,0 +1,238 @@
+/** Composition root: the only place that constructs things and joins them. */
+import { randomBytes, randomUUID } from 'node:crypto'
+import { createAdminServer } from './admin/admin.js'
+import { createHealthServer } from './admin/health.js'
+import { SystemClock } from './clock/system-clock.js'
+import type { Snapshot } from './core/snapshot.js'
+import { drained, QUIET_MS } from './pipeline/drain.js'
+import { Pipeline } from './pipeline/pipeline.js'
+import { parseDurationMs } from './policy/duration.js'
+import { loadPolicies } from './policy/load.js'
+import { formatMessage, type PolicyMessage } from './policy/messages.js'
+import { readPolicyDirectory } from './policy/source.js'
+import { PolicyWatcher } from './policy/watcher.js'
+import { Listeners } from './proxy/listeners.js'
+import { createBreaker } from './proxy/opossum-breaker.js'
+import { UndiciTransport } from './proxy/transport.js'
+import type { EventSink, PolicyReloaded, SidecarStatus } from './telemetry/events.js'
+import { fanOut } from './telemetry/fan-out.js'
+import { keepLastWords } from './telemetry/last-words.js'
+import { type AccessLog, createLogSink, type LogLevel, type LogSink } from './telemetry/log.js'
+import { createMetrics } from './telemetry/metrics.js'
+
+export interface SidecarOptions {
+  readonly policiesDir: string
+  /** `host:port`; `localhost` binds both loopbacks. */
+  readonly listen: string
+  readonly admin: string
+  readonly health: string
+  /** `valid-only` starts with the documents that are valid and answers 503 for the others. */
+  readonly start: 'all' | 'valid-only'
+  readonly logLevel: LogLevel
+  readonly accessLog: AccessLog
+  readonly drainPeriodMs: number
+  /** Coloured text instead of JSON. Default false. */
+  readonly pretty?: boolean
+}
+
+export interface Sidecar {
+  readonly addresses: {
+    readonly shared: readonly string[]
+    readonly admin: readonly string[]
+    readonly health: readonly string[]
+  }
+  /** Reads the policies again, as SIGHUP does. */
+  reload(): void
+  /** `graceful` waits until the app has been quiet for a while; else only for calls in flight. */
+  stop(graceful: boolean): void
+  /** Resolves with the exit code when everything is closed. */
+  readonly closed: Promise<number>
+}
+
+/** The policies cannot be used; nothing was bound. */
+export class ConfigurationError extends Error {
+  constructor(readonly messages: readonly PolicyMessage[]) {
+    super('the policies cannot be used')
+  }
+}
+
+/** Starts everything, or rejects with `ConfigurationError` or `BindError` and holds nothing. */
+export async function startSidecar(options: SidecarOptions): Promise<Sidecar> {
+  const loaded = loadPolicies(readPolicyDirectory(options.policiesDir), { mode: options.start, generation: 1 })
+  const snapshot = loaded.ok ? loaded.snapshot : loaded.partial
+  if (snapshot === undefined) throw new ConfigurationError(loaded.messages)
+  const log = createLogSink({ level: options.logLevel, accessLog: options.accessLog, pretty: options.pretty ?? false })
+  const runtime = new Runtime(options, log, snapshot)
+  const addresses = await runtime.start(loaded.messages)
+  return {
+    addresses,
+    reload: () => void runtime.watcher.reload('signal'),
+    stop: graceful => runtime.stop(graceful),
+    closed: runtime.closed,
+  }
+}
+
+/** One running sidecar. */
+class Runtime {
+  readonly closed: Promise<number>
+  readonly watcher: PolicyWatcher
+  readonly #options: SidecarOptions
+  readonly #clock = new SystemClock()
+  readonly #sink: EventSink
+  readonly #transport = new UndiciTransport({ clock: this.#clock })
+  readonly #pipeline: Pipeline
+  readonly #listeners: Listeners
+  readonly #admin
+  readonly #health
+  readonly #forgetLastWords: () => void
+  #phase: 'starting' | 'ready' | 'stopping' = 'starting'
+  #loadedAt = new Date()
+  #reloadError: SidecarStatus['lastReloadError'] = null
+  #end: (code: number) => void = () => {}
+
+  constructor(options: SidecarOptions, log: LogSink, snapshot: Snapshot) {
+    this.#options = options
+    this.closed = new Promise(resolve => {
+      this.#end = resolve
+    })
+    this.#forgetLastWords = keepLastWords(log)
+    const metrics = createMetrics({ status: () => this.#status() })
+    this.#sink = fanOut([log, metrics])
+    const pseudonym = `forbear-${randomBytes(4).toString('hex')}`
+    this.#transport.reconcile(snapshot)
+    this.#pipeline = this.#createPipeline(snapshot, pseudonym)
+    this.#listeners = new Listeners({ listen: options.listen, pseudonym }, this.#pipeline, this.#sink)
+    this.watcher = new PolicyWatcher({
+      dir: options.policiesDir,
+      mode: options.start,
+      clock: this.#clock,
+      current: snapshot,
+      onSnapshot: next => this.#apply(next),
+      onReload: event => this.#onReload(event),
+    })
+    const phase = () => this.#phase
+    this.#health = createHealthServer({ phase, metrics })
+    this.#admin = createAdminServer({
+      phase,
+      metrics,
+      status: () => this.#status(),
+      policies: () => this.#pipeline.snapshot,
+      actions: this.#actions(),
+      parseDurationMs,
+    })
+  }
+
+  async start(messages: readonly PolicyMessage[]): Promise<Sidecar['addresses']> {
+    try {
+      const { snapshot } = this.#pipeline
+      const health = await this.#health.listen(this.#options.health)
+      const admin = await this.#admin.listen(this.#options.admin)
+      const shared = await this.#listeners.start(snapshot)
+      this.#onReload({
+        type: 'policy-reloaded',
+        result: snapshot.invalid.size > 0 ? 'partial' : 'applied',
+        trigger: 'start',
+        generation: snapshot.generation,
+        hash: snapshot.hash,
+        upstreams: snapshot.upstreams.size,
+        durationMs: 0,
+        messages: messages.map(formatMessage),
+      })
+      this.#phase = 'ready'
+      this.watcher.start()
+      return { shared, admin, health }
+    } catch (error) {
+      await this.#close()
+      throw error
+    }
+  }
+
+  stop(graceful: boolean): void {
+    if (this.#phase === 'stopping') return
+    this.#goRed()
+    const { drainPeriodMs } = this.#options
+    void drained(this.#pipeline, this.#clock, drainPeriodMs, graceful ? QUIET_MS : 0).then(() => this.#close())
+  }
+
+  #goRed(): void {
+    this.#phase = 'stopping'
+    this.#listeners.draining = true
+    this.#sink.emit({ type: 'notice', level: 'info', message: 'draining: not ready any more, calls are still served' })
+  }
+
+  #createPipeline(snapshot: Snapshot, pseudonym: string): Pipeline {
+    const clock = this.#clock
+    const random = Math.random
+    return new Pipeline(
+      {
+        clock,
+        random,
+        pseudonym,
+        sink: this.#sink,
+        transport: this.#transport,
+        newKey: randomUUID,
+        connections: upstream => this.#transport.connections(upstream),
+        makeBreaker: (settings, latency, onTransition) =>
+          createBreaker(settings, {
+            random,
+            onTransition,
+            nowMs: () => clock.nowMs(),
+            p95Ms: () => latency.quantile(0.95, clock.nowMs()),
+          }),
+      },
+      snapshot,
+    )
+  }
+
+  #apply(snapshot: Snapshot): void {
+    this.#transport.reconcile(snapshot)
+    this.#pipeline.apply(snapshot)
+    this.#loadedAt = new Date()
+    void this.#listeners.reconcile(snapshot)
+  }
+
+  #onReload(event: PolicyReloaded): void {
+    const bad = event.result === 'rejected' || event.result === 'partial'
+    if (bad) this.#reloadError = { at: new Date().toISOString(), messages: event.messages }
+    else if (event.result === 'applied') this.#reloadError = null
+    this.#sink.emit(event)
+  }
+
+  #actions() {
+    const pipeline = () => this.#pipeline
+    return {
+      reload: () => this.watcher.reload('admin'),
+      drain: () => this.#goRed(),
+      retriesOff: (forMs: number) => pipeline().switchRetriesOff(forMs),
+      retriesOn: () => pipeline().switchRetriesOff(0),
+      setBreaker: (upstream: string, state: 'open' | 'closed' | 'auto') => pipeline().forceBreaker(upstream, state),
+      quit: () => this.stop(false),
+    }
+  }
+
+  #status(): SidecarStatus {
+    const { snapshot, retriesOff } = this.#pipeline
+    return {
+      generation: snapshot.generation,
+      hash: snapshot.hash,
+      loadedAt: this.#loadedAt.toISOString(),
+      lastReloadError: this.#reloadError,
+      draining: this.#phase === 'stopping',
+      retries: retriesOff ? 'off' : 'on',
+      upstreams: this.#pipeline.statuses(),
+    }
+  }
+
+  async #close(): Promise<void> {
+    this.#listeners.destroy()
+    this.#pipeline.dispose()
+    await Promise.allSettled([
+      this.watcher.close(),
+      this.#transport.destroy(),
+      this.#admin.close(),
+      this.#health.close(),
+    ])
+    this.#forgetLastWords()
+    this.#end(0)
+  }
+}

@@ -1,0 +1,94 @@
+import type { Snapshot } from '../core/snapshot.js'
+import type { EventSink } from '../telemetry/events.js'
+import { ProxyServer, type RequestHandler } from './server.js'
+
+export interface ListenersOptions {
+  /** Address of the shared port. */
+  readonly listen: string
+  readonly pseudonym: string
+}
+
+/** The shared port and the own ports of upstreams; a reload opens and closes the latter. */
+export class Listeners {
+  readonly #options: ListenersOptions
+  readonly #handler: RequestHandler
+  readonly #sink: EventSink
+  readonly #own = new Map<string, { readonly listen: string; readonly server: ProxyServer }>()
+  #shared: ProxyServer | null = null
+  #draining = false
+
+  constructor(options: ListenersOptions, handler: RequestHandler, sink: EventSink) {
+    this.#options = options
+    this.#handler = handler
+    this.#sink = sink
+  }
+
+  /** Binds everything or, on the first failure, nothing; rejects with `BindError`. Resolves with the shared addresses. */
+  async start(snapshot: Snapshot): Promise<string[]> {
+    try {
+      this.#shared = this.#server('shared', null, this.#options.listen)
+      const bound = await this.#shared.listen()
+      for (const { name, listen } of snapshot.upstreams.values()) if (listen !== null) await this.#open(name, listen)
+      return bound
+    } catch (error) {
+      this.destroy()
+      throw error
+    }
+  }
+
+  /** Opens added ports and lets removed ones run out. A port that cannot be bound is told; the others go on. */
+  async reconcile(snapshot: Snapshot): Promise<void> {
+    for (const [name, { listen, server }] of this.#own) {
+      if (snapshot.invalid.has(name) || snapshot.upstreams.get(name)?.listen === listen) continue
+      this.#own.delete(name)
+      void server.close()
+    }
+    for (const { name, listen } of snapshot.upstreams.values()) {
+      if (listen === null || this.#own.has(name)) continue
+      await this.#open(name, listen).catch((error: Error) => {
+        this.#sink.emit({ type: 'notice', level: 'error', message: error.message, detail: { upstream: name } })
+      })
+    }
+  }
+
+  set draining(on: boolean) {
+    this.#draining = on
+    for (const server of this.#all()) server.draining = on
+  }
+
+  closeIdle(): void {
+    for (const server of this.#all()) server.closeIdle()
+  }
+
+  /** Ends everything at once. */
+  destroy(): void {
+    for (const server of this.#all()) {
+      void server.close()
+      server.destroyAll()
+    }
+    this.#own.clear()
+  }
+
+  async #open(name: string, listen: string): Promise<void> {
+    const server = this.#server('upstream', name, listen)
+    this.#own.set(name, { listen, server })
+    try {
+      await server.listen()
+    } catch (error) {
+      this.#own.delete(name)
+      throw error
+    }
+  }
+
+  #server(role: 'shared' | 'upstream', upstreamName: string | null, listen: string): ProxyServer {
+    const { pseudonym } = this.#options
+    const server = new ProxyServer({ listen, role, upstreamName, pseudonym }, this.#handler, this.#sink)
+    server.draining = this.#draining
+    return server
+  }
+
+  *#all(): Iterable<ProxyServer> {
+    if (this.#shared !== null) yield this.#shared
+    for (const { server } of this.#own.values()) yield server
+  }
+}
