@@ -111,6 +111,8 @@ export interface AttemptRequest {
 export interface Transport {
   /** Starts one attempt. Never calls the listener before it returns. */
   send(request: AttemptRequest, listener: AttemptListener): Attempt
+  /** What an attempt on this connection meant to the breaker; two failures in a row close it. `null` is ignored. */
+  settle(connection: object | null, failed: boolean): void
 }
 
 /**
