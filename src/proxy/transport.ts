@@ -3,6 +3,7 @@ import type { Snapshot, UpstreamSnapshot } from '../core/snapshot.js'
 import type { Attempt, AttemptListener, AttemptRequest, Transport } from '../pipeline/ports.js'
 import { UndiciAttempt } from './attempt.js'
 import { Connection } from './connection.js'
+import type { Exchange } from './exchange.js'
 import { ConnectionPool, type PoolTools, poolKey } from './pool.js'
 import { Resolver } from './resolver.js'
 
@@ -20,7 +21,7 @@ export class UndiciTransport implements Transport {
   private readonly pools = new Map<string, ConnectionPool>()
   /** Of removed or changed upstreams: kept while requests that began under an older snapshot use them. */
   private readonly retired = new Set<ConnectionPool>()
-  private toWatch: UndiciAttempt[] = []
+  private toWatch: Exchange[] = []
 
   constructor(options: TransportOptions) {
     const { clock } = options
@@ -71,14 +72,14 @@ export class UndiciTransport implements Transport {
     await Promise.all(pools.map(pool => pool.destroy()))
   }
 
-  watchLater(attempt: UndiciAttempt): void {
-    if (this.toWatch.push(attempt) === 1) setImmediate(this.watchAll)
+  watchLater(exchange: Exchange): void {
+    if (this.toWatch.push(exchange) === 1) setImmediate(this.watchAll)
   }
 
   private readonly watchAll = (): void => {
-    const attempts = this.toWatch
+    const exchanges = this.toWatch
     this.toWatch = []
-    for (const attempt of attempts) attempt.watchIdle()
+    for (const exchange of exchanges) exchange.watchIdle()
   }
 
   private poolOf(upstream: UpstreamSnapshot): ConnectionPool {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { UndiciTransport } from '../../src/proxy/transport.js'
-import { call, RawUpstream, snapshotOf, until, upstreamAt, type UpstreamOptions } from './support/call.js'
+import { call, RawUpstream, snapshotOf, type UpstreamOptions, until, upstreamAt } from './support/call.js'
 import { bodyOf } from './support/fake-app.js'
 import { systemClock } from './support/system-clock.js'
 
@@ -15,7 +15,10 @@ async function transportTo(raw: RawUpstream, options: UpstreamOptions = {}) {
   const upstream = upstreamAt(raw.port, options)
   const transport = new UndiciTransport({ clock: systemClock })
   transport.reconcile(snapshotOf(upstream))
-  closing.push(() => transport.destroy(), () => raw.close())
+  closing.push(
+    () => transport.destroy(),
+    () => raw.close(),
+  )
   return { transport, upstream }
 }
 
@@ -84,7 +87,9 @@ describe('a call', () => {
       expect(seen.join('')).toMatch(/\r\ncontent-length: 5\r\n\r\nhello$/i)
       seen.length = 0
       await call(transport, upstream, { method, body: bodyOf('hello', null), fresh: true }).over
-      expect(seen.join('')).toMatch(/\r\n(content-length: 5\r\n\r\nhello|transfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n)$/i)
+      expect(seen.join('')).toMatch(
+        /\r\n(content-length: 5\r\n\r\nhello|transfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n)$/i,
+      )
     }
   })
 

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer as createTcp, type AddressInfo, type Server, type Socket } from 'node:net'
+import { type AddressInfo, createServer as createTcp, type Server, type Socket } from 'node:net'
 import type { EffectivePolicy, Snapshot, TlsSettings, UpstreamSnapshot } from '../../../src/core/snapshot.js'
 import type {
   Attempt,
