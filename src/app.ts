@@ -224,7 +224,7 @@ class Runtime {
   }
 
   async #close(): Promise<void> {
-    this.#listeners.destroy()
+    await this.#listeners.close()
     this.#pipeline.dispose()
     await Promise.allSettled([
       this.watcher.close(),

@@ -37,6 +37,10 @@ export class Gate {
     return this.#state
   }
 
+  get isOpen(): boolean {
+    return this.#state.kind === 'open'
+  }
+
   /** A new cap holds for the next closing. */
   reconfigure(capMs: number): void {
     this.#capMs = capMs

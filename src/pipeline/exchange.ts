@@ -221,7 +221,12 @@ export class Exchange implements AppListener, Call {
     this.#finish(answerHeld(this, reason) ?? answerOwn(this, reason, retryAfterMs))
   }
 
+  onAnswered(): void {
+    this.deps.onFinished()
+  }
+
   onAppGone(): void {
+    this.deps.onFinished()
     if (this.#phase === 'over') return
     this.#run?.onAppGone()
     this.#finish({ status: 499, outcome: 'aborted', bytes: this.#run?.bytes ?? 0 })
@@ -240,7 +245,8 @@ export class Exchange implements AppListener, Call {
     this.memory?.end(this.deps.clock.nowMs())
     this.#returnGateProbe()
     reportFinished(this, ending)
-    this.deps.onFinished()
+    // Nothing else is told after the connection was destroyed.
+    if (ending.outcome === 'cut') this.deps.onFinished()
   }
 
   #returnGateProbe(): void {

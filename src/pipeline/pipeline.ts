@@ -23,7 +23,7 @@ const LEGAL_PASSES = 2
 
 type Found = { readonly upstream: UpstreamSnapshot } | { readonly reason: OwnReason; readonly upstream: string | null }
 
-const NOBODY: AppListener = Object.freeze({ onAppGone() {} })
+const NOBODY: AppListener = Object.freeze({ onAnswered() {}, onAppGone() {} })
 
 /** Route → admit → attempts → answer, for whatever snapshot is in force. */
 export class Pipeline {

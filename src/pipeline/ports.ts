@@ -130,9 +130,11 @@ export interface RequestAddress {
   readonly upstreamName: string | null
 }
 
-/** What the server tells about the app afterwards. */
+/** What the server tells about the app afterwards: one of the two, once; neither after `destroy()`. */
 export interface AppListener {
-  /** The app's connection closed before the answer was complete. At most once. */
+  /** The answer is fully handed to the socket. */
+  onAnswered(): void
+  /** The app's connection closed before the answer was complete. */
   onAppGone(): void
 }
 

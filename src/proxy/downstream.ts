@@ -1,20 +1,13 @@
 /** The app's side of one request on Node's HTTP server. */
 import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Readable } from 'node:stream'
-import type { RawHeaders, ResponseHead } from '../pipeline/ports.js'
+import type { AppListener, RawHeaders, ResponseHead } from '../pipeline/ports.js'
 import type { AppResponse, ResponseOwner } from './app-response.js'
 import { BodyCapture } from './body-capture.js'
 import type { ProxyDownstream } from './downstream-port.js'
 import { forwardRequestHeaders, forwardResponseHeaders, nominatedFields, withoutFields } from './headers.js'
 import type { RequestHead } from './request-head.js'
 import { withoutInvalidFields } from './wire-text.js'
-
-/** What the server tells the pipeline afterwards: one of the two, once; neither after `destroy()`. */
-export interface AppListener {
-  onAppGone(): void
-  /** The answer is fully handed to the socket. */
-  onAnswered(): void
-}
 
 /** What all requests of one server share. */
 export interface ServerState {

@@ -2,6 +2,9 @@ import type { Snapshot } from '../core/snapshot.js'
 import type { EventSink } from '../telemetry/events.js'
 import { ProxyServer, type RequestHandler } from './server.js'
 
+/** Answers that are on their way out get this long. */
+const LAST_MOMENT_MS = 500
+
 export interface ListenersOptions {
   /** Address of the shared port. */
   readonly listen: string
@@ -31,7 +34,7 @@ export class Listeners {
       for (const { name, listen } of snapshot.upstreams.values()) if (listen !== null) await this.#open(name, listen)
       return bound
     } catch (error) {
-      this.destroy()
+      await this.close()
       throw error
     }
   }
@@ -56,17 +59,16 @@ export class Listeners {
     for (const server of this.#all()) server.draining = on
   }
 
-  closeIdle(): void {
-    for (const server of this.#all()) server.closeIdle()
-  }
-
-  /** Ends everything at once. */
-  destroy(): void {
-    for (const server of this.#all()) {
-      void server.close()
-      server.destroyAll()
-    }
+  /** Closes all; what is not done after a last moment is ended. */
+  async close(): Promise<void> {
+    const servers = [...this.#all()]
     this.#own.clear()
+    const closed = Promise.all(servers.map(server => server.close()))
+    const tooLong = setTimeout(() => {
+      for (const server of servers) server.destroyAll()
+    }, LAST_MOMENT_MS)
+    await closed
+    clearTimeout(tooLong)
   }
 
   async #open(name: string, listen: string): Promise<void> {

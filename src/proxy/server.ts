@@ -2,11 +2,11 @@
 import { createServer, IncomingMessage, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { ownAnswer } from '../pipeline/answers.js'
-import type { UpgradeDecision, UpgradeRequest } from '../pipeline/ports.js'
+import type { AppListener, RequestAddress, UpgradeDecision, UpgradeRequest } from '../pipeline/ports.js'
 import type { EventSink } from '../telemetry/events.js'
 import { AppResponse } from './app-response.js'
 import { type ClientError, judgeClientError } from './client-error.js'
-import { type AppListener, NodeDownstream, type ServerState } from './downstream.js'
+import { NodeDownstream, type ServerState } from './downstream.js'
 import type { ProxyDownstream } from './downstream-port.js'
 import {
   BindError,
@@ -19,17 +19,6 @@ import {
 } from './listen-address.js'
 import { refuseSocket } from './refuse-socket.js'
 import { readRequestHead } from './request-head.js'
-
-/** How the app addressed its request. */
-export interface RequestAddress {
-  /** Authority of an absolute-form target, else `null`. */
-  readonly authority: string | null
-  /** The Host field. */
-  readonly host: string | undefined
-  readonly forbearUpstream: string | undefined
-  /** Set on an own port. */
-  readonly upstreamName: string | null
-}
 
 export interface RequestHandler {
   /** Called while the request's head is being parsed; may answer at once. */

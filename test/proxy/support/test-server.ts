@@ -1,6 +1,7 @@
 import { ownAnswer } from '../../../src/pipeline/answers.js'
+import type { RequestAddress } from '../../../src/pipeline/ports.js'
 import type { ProxyDownstream } from '../../../src/proxy/downstream-port.js'
-import { ProxyServer, type RequestAddress, type RequestHandler, type ServerOptions } from '../../../src/proxy/server.js'
+import { ProxyServer, type RequestHandler, type ServerOptions } from '../../../src/proxy/server.js'
 import type { ForbearEvent } from '../../../src/telemetry/events.js'
 import { RawClient } from './raw-client.js'
 

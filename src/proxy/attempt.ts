@@ -1,0 +1,108 @@
+import type { Clock } from '../clock/clock.js'
+import type {
+  Attempt,
+  AttemptFailure,
+  AttemptListener,
+  AttemptRequest,
+  HeldResponse,
+  RawHeaders,
+} from '../pipeline/ports.js'
+import type { Connection } from './connection.js'
+import type { ProxyDownstream } from './downstream-port.js'
+import { Exchange } from './exchange.js'
+import type { ConnectionPool } from './pool.js'
+import { Upload } from './upload.js'
+
+export interface AttemptTools {
+  readonly clock: Clock
+  /** Calls `watchIdle` once what has already arrived is handled, so that a short answer costs no timer. */
+  watchLater(exchange: Exchange): void
+}
+
+/** One call to the upstream: finds a connection, then leaves the rest to an exchange on it. */
+export class UndiciAttempt implements Attempt {
+  readonly downstream: ProxyDownstream
+  /** Opened with the first connection: before, no byte of the body may be taken. */
+  private upload: Upload | null = null
+  private exchange: Exchange | null = null
+  private cancelDial: (() => void) | null = null
+  private dialled = false
+  private aborted = false
+
+  constructor(
+    readonly request: AttemptRequest,
+    readonly listener: AttemptListener,
+    readonly pool: ConnectionPool,
+    readonly tools: AttemptTools,
+  ) {
+    // The proxy makes every Downstream that the pipeline passes on.
+    this.downstream = request.downstream as ProxyDownstream
+  }
+
+  get connection(): Connection | null {
+    return this.exchange === null ? null : this.exchange.connection
+  }
+
+  start(): void {
+    const nowMs = this.tools.clock.nowMs()
+    const connection = this.request.fresh ? null : this.pool.take(this.request.avoid, nowMs)
+    if (connection === null) this.dial()
+    else this.use(connection, connection.lastUsedMs === null ? null : nowMs - connection.lastUsedMs)
+  }
+
+  deliver(extra: RawHeaders): void {
+    this.exchange?.deliver(extra)
+  }
+
+  hold(maxBytes: number): void {
+    this.exchange?.hold(maxBytes)
+  }
+
+  held(): HeldResponse | null {
+    return this.exchange === null ? null : this.exchange.held
+  }
+
+  abort(): void {
+    this.aborted = true
+    this.cancelDial?.()
+    this.cancelDial = null
+    this.exchange?.abort()
+    this.upload?.end()
+  }
+
+  /**
+   * The idle connection died before a byte was written: nothing has happened yet that anybody could see, so the
+   * attempt starts again on a new one. `false` = it already was a new one.
+   */
+  startAgain(): boolean {
+    if (this.dialled || this.aborted) return false
+    this.exchange = null
+    this.dial()
+    return true
+  }
+
+  private dial(): void {
+    this.dialled = true
+    this.cancelDial = this.pool.open(this.request.connectTimeoutMs, (failure, connection) =>
+      this.dialEnded(failure, connection),
+    )
+  }
+
+  private dialEnded(failure: AttemptFailure | null, connection: Connection | null): void {
+    this.cancelDial = null
+    if (connection !== null) this.use(connection, null)
+    else if (failure !== null) {
+      this.upload?.end()
+      this.listener.onFailure(failure)
+    }
+  }
+
+  private use(connection: Connection, idleBeforeMs: number | null): void {
+    if (this.upload === null) {
+      const opened = this.downstream.openBody()
+      this.upload = opened === null ? new Upload(null, null) : new Upload(opened.stream, opened.contentLength)
+    }
+    this.exchange = new Exchange(this, this.upload, connection, idleBeforeMs)
+    this.exchange.start()
+  }
+}

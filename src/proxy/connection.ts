@@ -1,0 +1,82 @@
+import type { Socket } from 'node:net'
+import { Client } from 'undici'
+import { CodedError } from './failure.js'
+
+/** The client asked for a second socket: its own has died and the request was not written. */
+export const SPENT = 'FORBEAR_SPENT'
+
+/** Fields of one response head, bytes. */
+const MAX_HEAD_BYTES = 16_384
+/** How long an idle connection is kept when the upstream gives no `Keep-Alive: timeout`, ms. */
+const KEEP_ALIVE_MS = 4_000
+/** Subtracted from the upstream's own hint, ms: we close first. */
+const KEEP_ALIVE_MARGIN_MS = 1_000
+/** Breaker failures in a row after which a connection is not used again. */
+const MAX_FAILURES = 2
+
+/** undici wants one; no name is ever resolved and no Host field taken from it. */
+const ORIGIN = new URL('http://upstream')
+
+export interface ConnectionOwner {
+  onClosed(connection: Connection): void
+  /** It failed too often in a row and must not be used again. */
+  onDoomed(connection: Connection): void
+}
+
+/** One socket with undici's client on it, for one request at a time. Opaque to the pipeline. */
+export class Connection {
+  readonly client: Client
+  /** When the last exchange ended, monotonic ms; `null` = none yet. */
+  lastUsedMs: number | null = null
+  /** To be closed as soon as it is free. */
+  doomed = false
+  /** Reads a discarded answer only: may be closed when its place is needed. */
+  expendable = false
+  private failures = 0
+
+  constructor(
+    private readonly socket: Socket,
+    /** Monotonic ms after which it is replaced. */
+    readonly expiresMs: number,
+    private readonly owner: ConnectionOwner,
+  ) {
+    let handed = false
+    this.client = new Client(ORIGIN, {
+      connect: (_options, done) => {
+        const first = !handed
+        handed = true
+        // undici resumes only from an asynchronous answer.
+        queueMicrotask(() => {
+          if (first) done(null, socket)
+          else done(new CodedError(SPENT, 'the idle connection was closed'), null)
+        })
+      },
+      pipelining: 1,
+      // The clocks are ours.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      keepAliveTimeoutThreshold: KEEP_ALIVE_MARGIN_MS,
+      maxHeaderSize: MAX_HEAD_BYTES,
+      strictContentLength: true,
+      allowH2: false,
+    })
+    socket.once('close', () => owner.onClosed(this))
+  }
+
+  get usable(): boolean {
+    return !this.socket.destroyed
+  }
+
+  /** Counts breaker failures in a row. */
+  settle(failed: boolean): void {
+    this.failures = failed ? this.failures + 1 : 0
+    if (this.failures < MAX_FAILURES) return
+    this.doomed = true
+    this.owner.onDoomed(this)
+  }
+
+  destroy(): void {
+    this.socket.destroy()
+  }
+}

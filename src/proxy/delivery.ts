@@ -1,0 +1,28 @@
+import type { ProxyDownstream } from './downstream-port.js'
+
+/** Body bytes on their way to the app, at the app's pace. */
+export class Delivery {
+  bytes = 0
+  /** Waits for the app to read. */
+  paused = false
+
+  constructor(
+    private readonly downstream: ProxyDownstream,
+    private readonly resumeWire: () => void,
+  ) {}
+
+  /** `false` = read no further until `resumeWire` is called. */
+  push(chunk: Uint8Array): boolean {
+    this.bytes += chunk.length
+    if (this.downstream.write(chunk)) return true
+    this.paused = true
+    this.downstream.onDrain(() => this.resume())
+    return !this.paused
+  }
+
+  private resume(): void {
+    if (!this.paused) return
+    this.paused = false
+    this.resumeWire()
+  }
+}

@@ -1,0 +1,245 @@
+import type { Dispatcher } from 'undici'
+import type { AttemptFailure, HeldResponse, RawHeaders, ResponseHead } from '../pipeline/ports.js'
+import type { UndiciAttempt } from './attempt.js'
+import { type Connection, SPENT } from './connection.js'
+import { Delivery } from './delivery.js'
+import * as fail from './failure.js'
+import { HeldBody } from './held-body.js'
+import { IdleTimer } from './idle-timer.js'
+import { decodeHeaders, requestHeaders, statusPhrase } from './raw-headers.js'
+import type { Upload } from './upload.js'
+
+/**
+ * queued (handed to undici, nothing written) → waiting (written) → delivering or holding → done;
+ * failing = the failure is known and about to be told.
+ */
+type Phase = 'queued' | 'waiting' | 'delivering' | 'holding' | 'failing' | 'done'
+
+/** More interim (1xx) responses than this are an attack or a bug. */
+const MAX_INTERIM = 100
+/** How long a discarded answer may take to be read, ms. */
+const HOLD_MS = 1_000
+/** Thrown at undici to take back a request that it has not written; the connection stays good. */
+const TAKEN_BACK = new fail.CodedError('TAKEN_BACK', 'the attempt was aborted')
+
+/** One request and its answer on one connection; undici calls it as its handler. */
+export class Exchange implements Dispatcher.DispatchHandler {
+  held: HeldResponse | null = null
+  private phase: Phase = 'queued'
+  private starting = false
+  private abortWire: (() => void) | null = null
+  private resumeWire: (() => void) | null = null
+  private idle: IdleTimer | null = null
+  private interims = 0
+  private head: ResponseHead | null = null
+  private delivery: Delivery | null = null
+  private holder: HeldBody | null = null
+
+  constructor(
+    private readonly attempt: UndiciAttempt,
+    private readonly upload: Upload,
+    readonly connection: Connection,
+    private readonly idleBeforeMs: number | null,
+  ) {}
+
+  /** Tells the listener nothing before it returns. */
+  start(): void {
+    const { request, downstream } = this.attempt
+    const { target, hostHeader } = request.upstream
+    const host = hostHeader === 'preserve' ? (downstream.host ?? target.authority) : target.authority
+    const options = {
+      path: target.basePath + downstream.path,
+      method: downstream.method as Dispatcher.HttpMethod,
+      headers: requestHeaders(host, downstream.forwardHeaders, request.set, this.upload.contentLength),
+      body: this.upload.stream,
+    }
+    this.starting = true
+    // undici would close the connection after a HEAD, for servers that wrongly send a body; such bytes are noticed.
+    const bareHead = options.method === 'HEAD' && options.body === null
+    this.connection.client.dispatch(bareHead ? { ...options, reset: false } : options, this)
+    this.starting = false
+  }
+
+  deliver(extra: RawHeaders): void {
+    if (this.phase !== 'waiting' || this.head === null || this.resumeWire === null) return
+    this.phase = 'delivering'
+    this.delivery = new Delivery(this.attempt.downstream, this.resumeWire)
+    this.attempt.tools.watchLater(this)
+    this.attempt.downstream.begin(this.head, extra)
+  }
+
+  hold(maxBytes: number): void {
+    if (this.phase !== 'waiting' || this.head === null) return
+    this.phase = 'holding'
+    this.holder = new HeldBody(maxBytes)
+    this.connection.expendable = true
+    this.stopIdle()
+    this.attempt.tools.watchLater(this)
+  }
+
+  abort(): void {
+    if (this.phase === 'done') return
+    this.finish()
+    this.abortWire?.()
+  }
+
+  watchIdle(): void {
+    if (this.idle !== null) return
+    const { clock } = this.attempt.tools
+    const { idleTimeoutMs } = this.attempt.request
+    if (this.phase === 'holding') this.idle = new IdleTimer(clock, HOLD_MS, () => this.abort())
+    else if (idleTimeoutMs === Number.POSITIVE_INFINITY) return
+    else if (this.phase === 'delivering' || (this.phase === 'waiting' && this.upload.running)) {
+      this.idle = new IdleTimer(clock, idleTimeoutMs, () => this.onIdle())
+    }
+  }
+
+  onConnect(abort: () => void): void {
+    if (this.phase !== 'queued') throw TAKEN_BACK
+    this.phase = 'waiting'
+    this.abortWire = abort
+    if (this.upload.running) this.attempt.tools.watchLater(this)
+  }
+
+  onBodySent(): void {
+    this.idle?.touch()
+  }
+
+  onRequestSent(): void {
+    this.upload.running = false
+    if (this.phase !== 'waiting') return
+    this.stopIdle()
+    if (this.starting) queueMicrotask(() => this.phase === 'waiting' && this.attempt.listener.onSent())
+    else this.attempt.listener.onSent()
+  }
+
+  onHeaders(status: number, raw: Buffer[], resume: () => void, statusText: string): boolean {
+    if (this.phase !== 'waiting') return true
+    const headers = decodeHeaders(raw)
+    if (status < 200) {
+      this.interim(status, headers)
+      return true
+    }
+    this.idle?.touch()
+    this.head = { status, statusText: statusPhrase(statusText), headers }
+    this.resumeWire = resume
+    this.attempt.listener.onHead(this.head)
+    if (this.phase === 'waiting') this.abort()
+    return true
+  }
+
+  onData(chunk: Buffer): boolean {
+    if (this.delivery !== null) {
+      this.idle?.touch()
+      return this.phase === 'delivering' ? this.delivery.push(chunk) : true
+    }
+    if (this.holder !== null && !this.holder.push(chunk)) this.abort()
+    return true
+  }
+
+  onComplete(trailers: unknown): void {
+    if (this.phase !== 'delivering' && this.phase !== 'holding') return
+    // undici's type says strings; the raw handler interface gives buffers.
+    if (this.phase === 'delivering') this.attempt.downstream.end(decodeHeaders((trailers ?? []) as Buffer[]))
+    if (this.holder !== null && this.head !== null) this.held = { head: this.head, body: this.holder.whole() }
+    // With the upload still running undici closes the connection by itself.
+    if (!this.upload.running) {
+      this.connection.lastUsedMs = this.attempt.tools.clock.nowMs()
+      this.attempt.pool.release(this.connection, this.connection.lastUsedMs)
+    }
+    this.finish()
+    if (this.delivery !== null) this.attempt.listener.onDelivered(this.delivery.bytes)
+  }
+
+  onError(error: Error): void {
+    if (this.phase === 'queued') this.unwritten(error)
+    else if (this.phase === 'waiting') this.lost(error)
+    else if (this.phase === 'delivering' || this.phase === 'holding') this.broken(error)
+    else if (error === TAKEN_BACK) this.giveBack()
+  }
+
+  private interim(status: number, headers: RawHeaders): void {
+    this.interims++
+    if (status === 101) this.breakOff('UNEXPECTED_UPGRADE', 'a 101 that nobody asked for')
+    else if (this.interims > MAX_INTERIM) this.breakOff('TOO_MANY_INTERIM', `over ${MAX_INTERIM} interim responses`)
+    else this.attempt.listener.onInterim(status, headers)
+  }
+
+  private onIdle(): void {
+    if (this.delivery !== null) this.cut(this.delivery.paused ? fail.APP_IDLE_TIMEOUT : fail.IDLE_TIMEOUT)
+    else this.breakOff(fail.IDLE_TIMEOUT, `no body byte moved for ${this.attempt.request.idleTimeoutMs} ms`)
+  }
+
+  /** undici gave the request up before a byte was written. */
+  private unwritten(error: Error): void {
+    if (fail.codeOf(error) === SPENT) {
+      if (!this.attempt.startAgain()) this.tell(fail.connectFailure(error))
+      return
+    }
+    if (this.upload.broke(error)) this.connection.destroy()
+    else this.giveBack()
+    this.lost(error)
+  }
+
+  private lost(error: Error): void {
+    if (this.upload.broke(error)) {
+      // The app is going; its side aborts us, if it has not been told of this already.
+      const cause = new fail.CodedError(fail.REQUEST_BODY, error.message)
+      this.tellLater(fail.exchangeFailure(cause, this.idleBeforeMs), setImmediate)
+    } else this.tell(fail.exchangeFailure(error, this.idleBeforeMs))
+  }
+
+  private broken(error: Error): void {
+    const code = fail.codeOf(error)
+    // A 304 tells the length of the body that it does not have (RFC 9110 §15.4.5); undici waits for it in vain.
+    if (this.head?.status === 304 && code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') this.onComplete([])
+    else if (this.phase === 'delivering') this.cut(code)
+    else this.finish()
+  }
+
+  private breakOff(code: string, message: string): void {
+    this.phase = 'failing'
+    this.abortWire?.()
+    this.tell(fail.exchangeFailure(new fail.CodedError(code, message), this.idleBeforeMs))
+  }
+
+  private tell(failure: AttemptFailure): void {
+    if (this.starting) this.tellLater(failure, queueMicrotask)
+    else {
+      this.finish()
+      this.attempt.listener.onFailure(failure)
+    }
+  }
+
+  private tellLater(failure: AttemptFailure, later: (fn: () => void) => unknown): void {
+    this.finish()
+    this.phase = 'failing'
+    later(() => {
+      if (this.phase !== 'failing') return
+      this.phase = 'done'
+      this.attempt.listener.onFailure(failure)
+    })
+  }
+
+  private cut(code: string): void {
+    this.finish()
+    this.abortWire?.()
+    this.attempt.downstream.destroy()
+    this.attempt.listener.onCut(code)
+  }
+
+  private giveBack(): void {
+    this.attempt.pool.release(this.connection, this.attempt.tools.clock.nowMs())
+  }
+
+  private stopIdle(): void {
+    this.idle?.cancel()
+    this.idle = null
+  }
+
+  private finish(): void {
+    this.phase = 'done'
+    this.stopIdle()
+    this.upload.end()
+  }
+}

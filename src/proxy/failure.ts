@@ -1,0 +1,70 @@
+import type { AttemptFailure } from '../pipeline/ports.js'
+
+/** No byte moved for `timeouts.idle`, and the upstream is to blame. */
+export const IDLE_TIMEOUT = 'IDLE_TIMEOUT'
+/** No byte moved for `timeouts.idle` because the app did not read. */
+export const APP_IDLE_TIMEOUT = 'APP_IDLE_TIMEOUT'
+/** The app's request body broke off; the app is gone or about to be. */
+export const REQUEST_BODY = 'REQUEST_BODY'
+export const CONNECT_TIMEOUT = 'CONNECT_TIMEOUT'
+/** undici refused to write the request. */
+export const INVALID_REQUEST = 'INVALID_REQUEST'
+
+/** OpenSSL's verify results and alerts that speak of a certificate: no repetition mends them. */
+const CERTIFICATE =
+  /^(CERT_|CRL_|ERR_TLS_CERT|DEPTH_ZERO_SELF_SIGNED|SELF_SIGNED_CERT|UNABLE_TO_(GET|VERIFY|DECODE|DECRYPT)|INVALID_(CA|PURPOSE)$|PATH_LENGTH_EXCEEDED|HOSTNAME_MISMATCH|ERR_SSL_.*(CERTIFICATE|UNKNOWN_CA))/
+
+const BAD_RESPONSE_CODES = new Set([
+  'UND_ERR_HEADERS_OVERFLOW',
+  'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
+  'UND_ERR_RES_EXCEEDED_MAX_SIZE',
+  'ERR_ASSERTION',
+  'UNEXPECTED_UPGRADE',
+  'TOO_MANY_INTERIM',
+])
+
+const INVALID_REQUEST_CODES = new Set([
+  'UND_ERR_INVALID_ARG',
+  'UND_ERR_NOT_SUPPORTED',
+  'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH',
+])
+
+/** An error with a code, as Node and undici have them. */
+export class CodedError extends Error {
+  constructor(
+    readonly code: string,
+    message: string,
+  ) {
+    super(message)
+  }
+}
+
+export function codeOf(error: Error): string {
+  const code = (error as NodeJS.ErrnoException).code
+  return typeof code === 'string' ? code : error.name
+}
+
+/** Before a connection stood: DNS, TCP, TLS, our own clock. */
+export function connectFailure(error: Error): AttemptFailure {
+  // Several addresses fail as one AggregateError, whose own message is empty.
+  const cause = error instanceof AggregateError && error.errors[0] instanceof Error ? error.errors[0] : error
+  const code = codeOf(cause)
+  const permanent = CERTIFICATE.test(code) || code === 'TLS_FILES'
+  return { kind: 'connect', code, message: cause.message, permanent, idleBeforeMs: null }
+}
+
+/** After the request was handed to a connection, before the response head. */
+export function exchangeFailure(error: Error, idleBeforeMs: number | null): AttemptFailure {
+  const code = codeOf(error)
+  if (INVALID_REQUEST_CODES.has(code)) {
+    return { kind: 'bad-response', code: INVALID_REQUEST, message: error.message, permanent: true, idleBeforeMs }
+  }
+  const kind = isBadResponse(error, code) ? 'bad-response' : 'reset'
+  // With TLS 1.3 a refused client certificate shows only after the handshake.
+  return { kind, code, message: error.message, permanent: CERTIFICATE.test(code), idleBeforeMs }
+}
+
+function isBadResponse(error: Error, code: string): boolean {
+  if (BAD_RESPONSE_CODES.has(code) || code.startsWith('HPE_') || error.name === 'HTTPParserError') return true
+  return code === 'UND_ERR_SOCKET' && (error.message === 'bad response' || error.message === 'bad upgrade')
+}

@@ -1,0 +1,106 @@
+import type { Clock } from '../clock/clock.js'
+import type { Snapshot, UpstreamSnapshot } from '../core/snapshot.js'
+import type { Attempt, AttemptListener, AttemptRequest, Transport } from '../pipeline/ports.js'
+import { UndiciAttempt } from './attempt.js'
+import { Connection } from './connection.js'
+import type { Exchange } from './exchange.js'
+import { ConnectionPool, type PoolTools, poolKey } from './pool.js'
+import { Resolver } from './resolver.js'
+
+export interface TransportOptions {
+  readonly clock: Clock
+  readonly resolver?: Resolver
+  /** Uniform in [0, 1); spreads the age of connections. */
+  readonly random?: () => number
+}
+
+/** Calls upstreams over HTTP/1.1; one pool of connections each. */
+export class UndiciTransport implements Transport {
+  readonly clock: Clock
+  private readonly tools: PoolTools
+  private readonly pools = new Map<string, ConnectionPool>()
+  /** Of removed or changed upstreams: kept while requests that began under an older snapshot use them. */
+  private readonly retired = new Set<ConnectionPool>()
+  private toWatch: Exchange[] = []
+
+  constructor(options: TransportOptions) {
+    const { clock } = options
+    this.clock = clock
+    this.tools = {
+      clock,
+      resolver: options.resolver ?? new Resolver(clock),
+      random: options.random ?? Math.random,
+    }
+  }
+
+  send(request: AttemptRequest, listener: AttemptListener): Attempt {
+    const attempt = new UndiciAttempt(request, listener, this.poolOf(request.upstream), this)
+    attempt.start()
+    return attempt
+  }
+
+  settle(connection: object | null, failed: boolean): void {
+    if (connection instanceof Connection) connection.settle(failed)
+  }
+
+  /** Keeps the connections of every upstream whose target and tls stay the same; the others' end with their calls. */
+  reconcile(snapshot: Snapshot): void {
+    for (const [name, pool] of this.pools) {
+      const upstream = snapshot.upstreams.get(name)
+      if (upstream !== undefined && poolKey(upstream) === pool.key) pool.upstream = upstream
+      else this.retire(name, pool)
+    }
+    for (const [name, upstream] of snapshot.upstreams) {
+      if (!this.pools.has(name)) this.pools.set(name, new ConnectionPool(upstream, this.tools))
+    }
+  }
+
+  /** Open connections of an upstream. */
+  connections(upstreamName: string): number {
+    return this.pools.get(upstreamName)?.size ?? 0
+  }
+
+  closeIdle(): void {
+    for (const pool of this.pools.values()) pool.closeIdle()
+  }
+
+  /** Ends every call and connection; resolves when all sockets are closed. */
+  async destroy(): Promise<void> {
+    const pools = [...this.pools.values(), ...this.retired]
+    this.pools.clear()
+    this.retired.clear()
+    await Promise.all(pools.map(pool => pool.destroy()))
+  }
+
+  watchLater(exchange: Exchange): void {
+    if (this.toWatch.push(exchange) === 1) setImmediate(this.watchAll)
+  }
+
+  private readonly watchAll = (): void => {
+    const exchanges = this.toWatch
+    this.toWatch = []
+    for (const exchange of exchanges) exchange.watchIdle()
+  }
+
+  private poolOf(upstream: UpstreamSnapshot): ConnectionPool {
+    const pool = this.pools.get(upstream.name)
+    return pool !== undefined && pool.upstream === upstream ? pool : this.findPool(upstream, pool)
+  }
+
+  /** For an upstream of another snapshot than the current one. */
+  private findPool(upstream: UpstreamSnapshot, current: ConnectionPool | undefined): ConnectionPool {
+    const key = poolKey(upstream)
+    if (current?.key === key) return current
+    for (const pool of this.retired) if (pool.key === key) return pool
+    const pool = new ConnectionPool(upstream, this.tools)
+    this.retire(upstream.name, pool)
+    return pool
+  }
+
+  private retire(name: string, pool: ConnectionPool): void {
+    if (this.pools.get(name) === pool) this.pools.delete(name)
+    pool.drain()
+    for (const old of this.retired) if (old.empty) this.retired.delete(old)
+    this.retired.add(pool)
+  }
+}

@@ -1,0 +1,26 @@
+import type { Readable } from 'node:stream'
+import { codeOf } from './failure.js'
+
+/** The request body of one attempt on its way out. */
+export class Upload {
+  /** Not yet wholly written. */
+  running: boolean
+
+  constructor(
+    readonly stream: Readable | null,
+    /** `null` = chunked, or no body. */
+    readonly contentLength: number | null,
+  ) {
+    this.running = stream !== null
+  }
+
+  /** The error came from the app's side. */
+  broke(error: Error): boolean {
+    if (this.stream === null || !this.running) return false
+    return this.stream.errored === error || (this.stream.destroyed && codeOf(error) === 'UND_ERR_ABORTED')
+  }
+
+  end(): void {
+    this.stream?.destroy()
+  }
+}
