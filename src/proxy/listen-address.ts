@@ -11,8 +11,8 @@ export interface ListenAddress {
 /** A listener could not be bound; the message says where, why and what to do. */
 export class BindError extends Error {
   readonly code: string
-  constructor(address: ListenAddress, code: string) {
-    super(`cannot listen on ${formatAddress(address)}: ${REMEDIES[code] ?? 'the system refused it'} (${code})`)
+  constructor(address: string, code: string) {
+    super(`cannot listen on ${address}: ${REMEDIES[code] ?? 'the system refused it'} (${code})`)
     this.code = code
   }
 }
@@ -20,6 +20,7 @@ export class BindError extends Error {
 const REMEDIES: Readonly<Record<string, string>> = {
   EADDRINUSE: 'another process has this port; stop it or choose another port',
   EADDRNOTAVAIL: 'this host has no such address; use 127.0.0.1 or localhost',
+  EINVAL: 'an address looks like 127.0.0.1:15080, [::1]:15080 or localhost:15080',
   EACCES: 'this user may not bind the port; choose one above 1023',
   ENOTFOUND: 'the host name is not known; use 127.0.0.1 or localhost',
 }
@@ -48,7 +49,8 @@ export function hostsOf(address: ListenAddress): { host: string; optional: boole
 /** Binds; rejects with `BindError`. */
 export function bind(server: Server, address: ListenAddress): Promise<ListenAddress> {
   return new Promise((resolve, reject) => {
-    const refuse = (error: NodeJS.ErrnoException) => reject(new BindError(address, error.code ?? 'unknown error'))
+    const refuse = (error: NodeJS.ErrnoException) =>
+      reject(new BindError(formatAddress(address), error.code ?? 'unknown error'))
     server.once('error', refuse)
     server.listen({ host: address.host, port: address.port }, () => {
       server.removeListener('error', refuse)

@@ -1,6 +1,8 @@
 import type { Snapshot } from '../core/snapshot.js'
 import type { EventSink } from '../telemetry/events.js'
-import { ProxyServer, type RequestHandler } from './server.js'
+import type { RequestHandler } from './request-handler.js'
+import { ProxyServer } from './server.js'
+import { loadTlsContext } from './tls-context.js'
 
 /** Answers that are on their way out get this long. */
 const LAST_MOMENT_MS = 500
@@ -63,6 +65,7 @@ export class Listeners {
   async close(): Promise<void> {
     const servers = [...this.#all()]
     this.#own.clear()
+    for (const server of servers) server.destroyUpgraded()
     const closed = Promise.all(servers.map(server => server.close()))
     const tooLong = setTimeout(() => {
       for (const server of servers) server.destroyAll()
@@ -84,7 +87,9 @@ export class Listeners {
 
   #server(role: 'shared' | 'upstream', upstreamName: string | null, listen: string): ProxyServer {
     const { pseudonym } = this.#options
-    const server = new ProxyServer({ listen, role, upstreamName, pseudonym }, this.#handler, this.#sink)
+    const options = { listen, role, upstreamName, pseudonym }
+    const deps = { events: this.#sink, loadTls: loadTlsContext }
+    const server = new ProxyServer(options, this.#handler, deps)
     server.draining = this.#draining
     return server
   }

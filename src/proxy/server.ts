@@ -1,13 +1,12 @@
 /** A listener for the app: the shared port, or the own port of one upstream. */
 import { createServer, IncomingMessage, type Server } from 'node:http'
 import type { Socket } from 'node:net'
-import { ownAnswer } from '../pipeline/answers.js'
-import type { AppListener, RequestAddress, UpgradeDecision, UpgradeRequest } from '../pipeline/ports.js'
+import type { SecureContext } from 'node:tls'
+import type { TlsSettings } from '../core/snapshot.js'
 import type { EventSink } from '../telemetry/events.js'
 import { AppResponse } from './app-response.js'
-import { type ClientError, judgeClientError } from './client-error.js'
-import { NodeDownstream, type ServerState } from './downstream.js'
-import type { ProxyDownstream } from './downstream-port.js'
+import { type AppSocket, AppTraffic } from './app-traffic.js'
+import type { ServerState } from './downstream.js'
 import {
   BindError,
   bind,
@@ -17,14 +16,9 @@ import {
   type ListenAddress,
   parseListenAddress,
 } from './listen-address.js'
-import { refuseSocket } from './refuse-socket.js'
-import { readRequestHead } from './request-head.js'
-
-export interface RequestHandler {
-  /** Called while the request's head is being parsed; may answer at once. */
-  handle(downstream: ProxyDownstream, address: RequestAddress): AppListener
-  upgrade(request: UpgradeRequest, address: RequestAddress): UpgradeDecision
-}
+import type { RequestHandler } from './request-handler.js'
+import { UpgradeTunnels } from './upgrade.js'
+import { DEFAULT_UPGRADE_TOKENS, tunnelToken } from './upgrade-token.js'
 
 export interface ServerOptions {
   /** `host:port`; `localhost` binds both loopbacks; port 0 takes a free one. */
@@ -40,36 +34,52 @@ export interface ServerOptions {
   readonly headersTimeoutMs?: number
   /** How long an idle connection of the app is kept; longer than apps keep theirs. Default 610000. */
   readonly keepAliveTimeoutMs?: number
+  /** Upgrade tokens that are tunnelled, lower case. Default `websocket`. */
+  readonly upgradeTokens?: readonly string[]
+}
+
+export interface ServerDeps {
+  readonly events: EventSink
+  /** Reads the files of an upstream's `tls` section, for tunnels to it. */
+  readonly loadTls: (tls: TlsSettings) => SecureContext | Error
 }
 
 type AppServer = Server<typeof IncomingMessage, typeof AppResponse>
 
-/** The last exchange of a connection, to know whether an answer is still due on it. */
-interface AppSocket extends Socket {
-  lastExchange?: NodeDownstream
-  refused?: boolean
-}
-
 export class ProxyServer {
   readonly #options: ServerOptions
-  readonly #maxHeaderBytes: number
-  readonly #handler: RequestHandler
   readonly #events: EventSink
   readonly #state: ServerState
+  readonly #tunnels: UpgradeTunnels
+  readonly #traffic: AppTraffic
+  readonly #upgradeTokens: readonly string[]
+  readonly #maxHeaderBytes: number
   readonly #sockets = new Set<Socket>()
   #servers: AppServer[] = []
 
-  constructor(options: ServerOptions, handler: RequestHandler, events: EventSink) {
+  constructor(options: ServerOptions, handler: RequestHandler, deps: ServerDeps) {
     this.#options = options
+    this.#events = deps.events
+    this.#upgradeTokens = options.upgradeTokens ?? DEFAULT_UPGRADE_TOKENS
     this.#maxHeaderBytes = options.maxHeaderBytes ?? 16_384
-    this.#handler = handler
-    this.#events = events
     this.#state = { pseudonym: options.pseudonym ?? 'forbear', draining: false }
+    this.#tunnels = new UpgradeTunnels({ ...deps, pseudonym: this.#state.pseudonym })
+    const traffic = {
+      upstreamName: options.upstreamName,
+      maxHeaderBytes: this.#maxHeaderBytes,
+      upgradeTokens: this.#upgradeTokens,
+    }
+    this.#traffic = new AppTraffic(traffic, this.#state, handler, deps.events, this.#tunnels)
   }
 
-  /** Open connections of the app. */
+  /** Open connections of the app, upgraded ones included. */
   get connections(): number {
     return this.#sockets.size
+  }
+
+  /** Tunnels, their handshakes included. */
+  get upgraded(): number {
+    return this.#tunnels.size
   }
 
   get draining(): boolean {
@@ -84,7 +94,7 @@ export class ProxyServer {
   /** Binds and says where; rejects with `BindError` and then holds nothing. */
   async listen(): Promise<string[]> {
     const wanted = parseListenAddress(this.#options.listen)
-    if (wanted === null) throw new BindError({ host: this.#options.listen, port: 0 }, 'not host:port')
+    if (wanted === null) throw new BindError(this.#options.listen, 'EINVAL')
     const bound: string[] = []
     let port = wanted.port
     for (const { host, optional } of hostsOf(wanted)) {
@@ -93,14 +103,12 @@ export class ProxyServer {
       port = address.port
       bound.push(formatAddress(address))
     }
-    for (const address of bound) {
-      const { role, upstreamName } = this.#options
-      this.#events.emit({ type: 'listening', role, upstream: upstreamName, address })
-    }
+    const { role, upstreamName } = this.#options
+    for (const address of bound) this.#events.emit({ type: 'listening', role, upstream: upstreamName, address })
     return bound
   }
 
-  /** Accepts no more; resolves when every connection has ended. Idle ones are closed at once. */
+  /** Accepts no more and resolves when every connection has ended. Idle ones are closed at once, busy ones after their answer. */
   async close(): Promise<void> {
     const servers = this.#servers
     this.#state.draining = true
@@ -116,8 +124,14 @@ export class ProxyServer {
     for (const socket of this.#sockets) if (socket.bytesRead === 0) socket.destroy()
   }
 
+  /** Ends the tunnels, which know no end of their own. */
+  destroyUpgraded(): void {
+    this.#tunnels.destroyAll()
+  }
+
   /** Ends every connection, whatever is going on. */
   destroyAll(): void {
+    this.#tunnels.destroyAll()
     for (const socket of this.#sockets) socket.destroy()
   }
 
@@ -125,7 +139,7 @@ export class ProxyServer {
     const server = this.#createServer()
     try {
       const bound = await bind(server, address)
-      server.on('error', error => this.#warn('listener failed', error))
+      server.on('error', error => this.#listenerFailed(error))
       this.#servers.push(server)
       return bound
     } catch (error) {
@@ -137,35 +151,40 @@ export class ProxyServer {
 
   #createServer(): AppServer {
     const headersTimeoutMs = this.#options.headersTimeoutMs ?? 60_000
-    const server = createServer(
-      {
-        IncomingMessage,
-        ServerResponse: AppResponse,
-        maxHeaderSize: this.#maxHeaderBytes,
-        requestTimeout: 0,
-        headersTimeout: headersTimeoutMs,
-        connectionsCheckingInterval: Math.min(headersTimeoutMs, 30_000),
-        keepAliveTimeout: this.#options.keepAliveTimeoutMs ?? 610_000,
-        insecureHTTPParser: false,
-        // A missing Host gets our own answer.
-        requireHostHeader: false,
-        noDelay: true,
-      },
-      (request, response) => this.#serve(request, response, false),
-    )
+    const options = {
+      IncomingMessage,
+      ServerResponse: AppResponse,
+      maxHeaderSize: this.#maxHeaderBytes,
+      requestTimeout: 0,
+      headersTimeout: headersTimeoutMs,
+      connectionsCheckingInterval: Math.min(headersTimeoutMs, 30_000),
+      keepAliveTimeout: this.#options.keepAliveTimeoutMs ?? 610_000,
+      insecureHTTPParser: false,
+      // A missing Host gets our own answer.
+      requireHostHeader: false,
+      noDelay: true,
+      // Newer Node asks before it gives a connection up; older Node gets the request back in `upgrade`.
+      shouldUpgradeCallback: (request: IncomingMessage) => tunnelToken(request, this.#upgradeTokens) !== null,
+    }
+    const traffic = this.#traffic
+    const server: AppServer = createServer(options, (request, response) => traffic.request(request, response, false))
     // Node drops fields beyond a number silently; the size limit is enough.
     server.maxHeadersCount = 0
-    server.on('connection', socket => this.#connected(socket))
-    server.on('checkContinue', (request, response) => this.#serve(request, response, true))
-    server.on('checkExpectation', (_request, response: AppResponse) =>
-      this.#refuse(response, 'The only expectation served is 100-continue.'),
+    server.on('connection', (socket: Socket) => this.#connected(socket))
+    server.on('checkContinue', (request, response) => traffic.request(request, response, true))
+    server.on('checkExpectation', (_request, response) =>
+      traffic.refuse(response, 'The only expectation served is 100-continue.'),
     )
-    server.on('connect', (_request, socket) => this.#refuseConnect(socket as AppSocket))
-    server.on('clientError', (error, socket) => this.#clientError(error, socket as AppSocket))
+    server.on('connect', (_request, socket) => traffic.connect(socket as AppSocket))
+    server.on('clientError', (error, socket) => traffic.clientError(error, socket as AppSocket))
+    server.on('upgrade', (request, socket, head) =>
+      traffic.upgrade(request, socket as AppSocket, head, again => server.emit('connection', again)),
+    )
     return server
   }
 
   #connected(socket: Socket): void {
+    if (this.#sockets.has(socket)) return
     this.#sockets.add(socket)
     // Pipelined requests each listen for the close.
     socket.setMaxListeners(0)
@@ -173,61 +192,9 @@ export class ProxyServer {
     socket.on('close', () => this.#sockets.delete(socket))
   }
 
-  #serve(request: IncomingMessage, response: AppResponse, expectsContinue: boolean): void {
-    const head = readRequestHead(request)
-    if ('problem' in head) return this.#refuse(response, `The request is refused: ${head.problem}.`)
-    const downstream = new NodeDownstream(request, response, head, this.#state, expectsContinue)
-    const socket: AppSocket = request.socket
-    socket.lastExchange = downstream
-    const { authority, host, forbearUpstream } = head
-    const address = { authority, host, forbearUpstream, upstreamName: this.#options.upstreamName }
-    try {
-      downstream.listener = this.#handler.handle(downstream, address)
-    } catch (error) {
-      this.#warn('request failed inside the sidecar', error as Error)
-      downstream.destroy()
-    }
+  #listenerFailed(error: Error): void {
+    this.#events.emit({ type: 'notice', level: 'error', message: 'listener failed', detail: { error: error.message } })
   }
-
-  #refuse(response: AppResponse, detail: string): void {
-    const answer = ownAnswer('bad-request', { detail })
-    // After a framing error the rest of the connection cannot be trusted.
-    response.shouldKeepAlive = false
-    response.answerWith(answer.status, answer.statusText, answer.headers, answer.body)
-    this.#events.emit({ type: 'notice', level: 'warn', message: `request refused: ${detail}` })
-  }
-
-  #clientError(error: ClientError, socket: AppSocket): void {
-    if (socket.refused === true) return
-    socket.refused = true
-    const { answer, notice } = judgeClientError(error, socket.bytesRead, this.#maxHeaderBytes)
-    if (notice !== null) this.#events.emit(notice)
-    const last = socket.lastExchange
-    const withinRequest = last !== undefined && !last.requestComplete
-    if (answer === null || (withinRequest && last.begun)) {
-      socket.destroy()
-      return
-    }
-    const refuse = () => refuseSocket(socket, ownAnswer(answer.reason, { detail: answer.detail }))
-    if (withinRequest) refuse()
-    else afterAnswers(socket, refuse)
-  }
-
-  #refuseConnect(socket: AppSocket): void {
-    const detail = 'CONNECT is not served: call the sidecar with http://, the policy decides about TLS.'
-    this.#events.emit({ type: 'notice', level: 'warn', message: `request refused: ${detail}` })
-    afterAnswers(socket, () => refuseSocket(socket, ownAnswer('bad-request', { detail })))
-  }
-
-  #warn(message: string, error: Error): void {
-    this.#events.emit({ type: 'notice', level: 'error', message, detail: { error: error.message } })
-  }
-}
-
-/** Answers that are still due on a connection go first. */
-function afterAnswers(socket: AppSocket, fn: () => void): void {
-  if (socket.lastExchange === undefined) fn()
-  else socket.lastExchange.afterSettled(fn)
 }
 
 function ignore(): void {}

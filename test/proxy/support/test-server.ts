@@ -1,7 +1,10 @@
+import { readFileSync } from 'node:fs'
+import { createSecureContext } from 'node:tls'
 import { ownAnswer } from '../../../src/pipeline/answers.js'
 import type { RequestAddress } from '../../../src/pipeline/ports.js'
 import type { ProxyDownstream } from '../../../src/proxy/downstream-port.js'
-import { ProxyServer, type RequestHandler, type ServerOptions } from '../../../src/proxy/server.js'
+import type { RequestHandler } from '../../../src/proxy/request-handler.js'
+import { ProxyServer, type ServerOptions } from '../../../src/proxy/server.js'
 import type { ForbearEvent } from '../../../src/telemetry/events.js'
 import { RawClient } from './raw-client.js'
 
@@ -42,7 +45,10 @@ export class TestServer {
       upgrade,
     }
     const all: ServerOptions = { listen: '127.0.0.1:0', role: 'shared', upstreamName: null, ...options }
-    this.server = new ProxyServer(all, handler, { emit: event => this.events.push(event) })
+    this.server = new ProxyServer(all, handler, {
+      events: { emit: event => this.events.push(event) },
+      loadTls: tls => createSecureContext(tls.caFile === undefined ? {} : { ca: readFileSync(tls.caFile) }),
+    })
   }
 
   async start(): Promise<this> {

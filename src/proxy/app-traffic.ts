@@ -1,0 +1,137 @@
+/** What comes in on the app's connections: requests, handshakes, noise. Everything but sound requests is answered here. */
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import { ownAnswer } from '../pipeline/answers.js'
+import type { RequestAddress } from '../pipeline/ports.js'
+import type { EventSink } from '../telemetry/events.js'
+import type { AppResponse } from './app-response.js'
+import { type ClientError, judgeClientError } from './client-error.js'
+import { NodeDownstream, type ServerState } from './downstream.js'
+import { refuseSocket } from './refuse-socket.js'
+import type { RequestHandler } from './request-handler.js'
+import { type RequestHead, readRequestHead } from './request-head.js'
+import type { UpgradeTunnels } from './upgrade.js'
+import { headWithoutUpgrade, tunnelToken } from './upgrade-token.js'
+
+/** A connection of the app. */
+export interface AppSocket extends Socket {
+  /** To know whether an answer is still due. */
+  lastExchange?: NodeDownstream
+  /** It sent noise and will be closed. */
+  refused?: boolean
+}
+
+export interface TrafficOptions {
+  readonly upstreamName: string | null
+  readonly maxHeaderBytes: number
+  readonly upgradeTokens: readonly string[]
+}
+
+export class AppTraffic {
+  constructor(
+    private readonly options: TrafficOptions,
+    private readonly state: ServerState,
+    private readonly handler: RequestHandler,
+    private readonly events: EventSink,
+    private readonly tunnels: UpgradeTunnels,
+  ) {}
+
+  request(request: IncomingMessage, response: AppResponse, expectsContinue: boolean): void {
+    const head = readRequestHead(request)
+    if ('problem' in head) return this.refuse(response, `The request is refused: ${head.problem}.`)
+    const downstream = new NodeDownstream(request, response, head, this.state, expectsContinue)
+    const socket: AppSocket = request.socket
+    socket.lastExchange = downstream
+    try {
+      downstream.listener = this.handler.handle(downstream, this.addressOf(head))
+    } catch (error) {
+      this.failed(error)
+      downstream.destroy()
+    }
+  }
+
+  refuse(response: AppResponse, detail: string): void {
+    const answer = ownAnswer('bad-request', { detail })
+    // After a framing error the rest of the connection cannot be trusted.
+    response.shouldKeepAlive = false
+    response.answerWith(answer.status, answer.statusText, answer.headers, answer.body)
+    this.refused(detail)
+  }
+
+  connect(socket: AppSocket): void {
+    const detail = 'CONNECT is not served: call the sidecar with http://, the policy decides about TLS.'
+    this.refused(detail)
+    afterAnswers(socket, () => refuseSocket(socket, ownAnswer('bad-request', { detail })))
+  }
+
+  clientError(error: ClientError, socket: AppSocket): void {
+    if (socket.refused === true) return
+    socket.refused = true
+    const { answer, notice } = judgeClientError(error, socket.bytesRead, this.options.maxHeaderBytes)
+    if (notice !== null) this.events.emit(notice)
+    const last = socket.lastExchange
+    const withinRequest = last !== undefined && !last.requestComplete
+    if (answer === null || (withinRequest && last.begun)) {
+      socket.destroy()
+      return
+    }
+    const refuse = () => refuseSocket(socket, ownAnswer(answer.reason, { detail: answer.detail }))
+    if (withinRequest) refuse()
+    else afterAnswers(socket, refuse)
+  }
+
+  /** `again` parses the connection anew. */
+  upgrade(request: IncomingMessage, socket: AppSocket, head: Buffer, again: (socket: AppSocket) => void): void {
+    afterAnswers(socket, () => {
+      if (socket.destroyed || socket.writableEnded) return
+      const token = tunnelToken(request, this.options.upgradeTokens)
+      if (token !== null) return this.handshake(request, socket, head, token)
+      socket.unshift(Buffer.concat([Buffer.from(headWithoutUpgrade(request), 'latin1'), head]))
+      again(socket)
+    })
+  }
+
+  private handshake(request: IncomingMessage, socket: AppSocket, rest: Buffer, token: string): void {
+    const head = readRequestHead(request)
+    const problem = 'problem' in head ? head.problem : head.hasBody ? 'an Upgrade request cannot have a body' : null
+    if ('problem' in head || problem !== null) {
+      const detail = `The request is refused: ${problem}.`
+      this.refused(detail)
+      return refuseSocket(socket, ownAnswer('bad-request', { detail }))
+    }
+    const asked = { method: request.method ?? 'GET', path: head.path, headers: request.rawHeaders }
+    try {
+      const decision = this.handler.upgrade(asked, this.addressOf(head))
+      if (decision.proceed) this.tunnels.open(request, socket, rest, token, decision)
+      else refuseSocket(socket, decision.answer)
+    } catch (error) {
+      this.failed(error)
+      socket.destroy()
+    }
+  }
+
+  private addressOf(head: RequestHead): RequestAddress {
+    const { authority, host, forbearUpstream } = head
+    return { authority, host, forbearUpstream, upstreamName: this.options.upstreamName }
+  }
+
+  private refused(detail: string): void {
+    this.events.emit({ type: 'notice', level: 'warn', message: `request refused: ${detail}` })
+  }
+
+  private failed(error: unknown): void {
+    const text = error instanceof Error ? error.message : String(error)
+    this.events.emit({
+      type: 'notice',
+      level: 'error',
+      message: 'request failed inside the sidecar',
+      detail: { error: text },
+    })
+  }
+}
+
+/** Answers that are still due on a connection go first. */
+function afterAnswers(socket: AppSocket, fn: () => void): void {
+  if (socket.lastExchange === undefined) fn()
+  else socket.lastExchange.afterSettled(fn)
+}

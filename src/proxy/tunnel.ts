@@ -1,0 +1,206 @@
+/**
+ * One tunnelled session. http-proxy makes the upstream request and joins the sockets; what it gets wrong is done
+ * here: the path and fields byte for byte, clocks, refused handshakes, and the death of either side.
+ */
+import type { ClientRequest, IncomingMessage } from 'node:http'
+import { isIP, type Socket } from 'node:net'
+import type { SecureContext } from 'node:tls'
+import type { ProxyServer as HttpProxy } from 'http-proxy'
+import type { TlsSettings } from '../core/snapshot.js'
+import { ownAnswer } from '../pipeline/answers.js'
+import type { UpgradeGranted } from '../pipeline/ports.js'
+import type { EventSink } from '../telemetry/events.js'
+import { forwardResponseHeaders } from './headers.js'
+import { answerText } from './refuse-socket.js'
+import { relayRefusal } from './relay-refusal.js'
+import { headersOf, upstreamHandshakeFields } from './tunnel-fields.js'
+
+export interface TunnelDeps {
+  readonly events: EventSink
+  /** Name in `Via`. */
+  readonly pseudonym: string
+  readonly loadTls: (tls: TlsSettings) => SecureContext | Error
+}
+
+/** Longest delay of a Node timer, ms. */
+const MAX_TIMER_MS = 2_147_483_647
+
+type Stage = 'connecting' | 'waiting' | 'refused' | 'open' | 'over'
+
+export class Tunnel {
+  #stage: Stage = 'connecting'
+  #upstreamRequest: ClientRequest | null = null
+  #upstreamSocket: Socket | null = null
+  #timer: NodeJS.Timeout | null = null
+  #early: Buffer[] = []
+  #noticed = false
+
+  constructor(
+    private readonly request: IncomingMessage,
+    private readonly socket: Socket,
+    private readonly token: string,
+    private readonly granted: UpgradeGranted,
+    private readonly deps: TunnelDeps,
+  ) {
+    socket.on('error', error => this.#broken('app', error))
+    socket.on('close', () => this.#appClosed())
+  }
+
+  /** `head` = bytes that came after the handshake. */
+  start(proxy: HttpProxy, head: Buffer): void {
+    if (this.#stage === 'over') return
+    const { target, tls } = this.granted.upstream
+    const secureContext = target.protocol === 'https:' ? this.deps.loadTls(tls) : undefined
+    if (secureContext instanceof Error) return this.#fail('connect', secureContext)
+    this.#armTimer(this.granted.connectTimeoutMs, () => this.#fail('connect', timedOut('no connection in time')))
+    const rawHeaders = this.request.rawHeaders
+    // The library parses and rewrites what it finds here; the real path and fields are set in `shape`.
+    this.request.url = '/'
+    this.request.headers = { connection: 'upgrade', upgrade: 'websocket' }
+    proxy.on('error', ignore)
+    proxy.once('proxyReqWs', upstreamRequest => this.#shape(upstreamRequest, rawHeaders))
+    // An address must not be sent as a name (RFC 6066 §3).
+    const name = tls.serverName ?? target.hostname
+    const ssl = { secureContext, servername: isIP(name) === 0 ? name : '' }
+    const { protocol, authority, hostname, port } = target
+    const options = { target: { protocol, host: authority, hostname, port }, ssl }
+    proxy.ws(this.request, this.socket, head, options, error => this.#upstreamFailed(error))
+    this.#upstreamRequest?.removeAllListeners('response')
+    this.#upstreamRequest?.on('response', response => this.#refused(response))
+    // Reading shows at once that the app has left.
+    this.socket.on('data', this.#keepEarly)
+    this.socket.on('end', this.#leftEarly)
+  }
+
+  destroy(): void {
+    this.#upstreamRequest?.destroy()
+    this.#upstreamSocket?.destroy()
+    this.socket.destroy()
+  }
+
+  #shape(upstreamRequest: ClientRequest, rawHeaders: readonly string[]): void {
+    this.#upstreamRequest = upstreamRequest
+    upstreamRequest.path = this.granted.upstream.target.basePath + this.granted.path
+    for (const name of upstreamRequest.getHeaderNames()) upstreamRequest.removeHeader(name)
+    const via = `${this.request.httpVersion} ${this.deps.pseudonym}`
+    const fields = upstreamHandshakeFields(rawHeaders, this.granted, this.token, via)
+    for (const [name, value] of Object.entries(fields)) upstreamRequest.setHeader(name, value)
+    upstreamRequest.on('socket', socket => {
+      socket.once(this.granted.upstream.target.protocol === 'https:' ? 'secureConnect' : 'connect', () =>
+        this.#connected(),
+      )
+    })
+    // Before the library's own listener, so that no byte is written while a socket has no error handler.
+    upstreamRequest.on('upgrade', (response, upstreamSocket) => this.#open(response, upstreamSocket))
+  }
+
+  #connected(): void {
+    if (this.#stage !== 'connecting') return
+    this.#stage = 'waiting'
+    this.#armTimer(this.granted.handshakeTimeoutMs, () => this.#fail('timeout', timedOut('no response head in time')))
+  }
+
+  #open(response: IncomingMessage, upstreamSocket: Socket): void {
+    this.#upstreamSocket = upstreamSocket
+    upstreamSocket.on('error', error => this.#broken('upstream', error))
+    upstreamSocket.on('close', () => this.socket.destroySoon())
+    if (!this.#settleHandshake('open')) {
+      upstreamSocket.destroy()
+      return
+    }
+    this.socket.pause()
+    if (this.#early.length > 0) this.socket.unshift(Buffer.concat(this.#early))
+    this.#early = []
+    const fields = forwardResponseHeaders(response.rawHeaders, this.#via, { length: 'keep', canChunk: false })
+    response.headers = headersOf([...fields, 'Connection', 'Upgrade', 'Upgrade', this.token, ...this.granted.extra])
+    this.granted.onOutcome({ kind: 'response', status: response.statusCode ?? 0 })
+  }
+
+  #refused(response: IncomingMessage): void {
+    if (!this.#settleHandshake('refused')) {
+      response.destroy()
+      return
+    }
+    this.granted.onOutcome({ kind: 'response', status: response.statusCode ?? 0 })
+    relayRefusal(this.request, this.socket, response, this.#via, this.granted.extra)
+  }
+
+  /** The library closes the app's socket after this. */
+  #upstreamFailed(error: Error): void {
+    const code = codeOf(error)
+    if (this.#stage === 'open') this.#broken('upstream', error)
+    else
+      this.#fail(code.startsWith('HPE_') ? 'bad-response' : this.#stage === 'connecting' ? 'connect' : 'reset', error)
+  }
+
+  #fail(kind: 'connect' | 'reset' | 'bad-response' | 'timeout', error: Error): void {
+    if (!this.#settleHandshake('refused')) return
+    this.granted.onOutcome({ kind, code: codeOf(error) })
+    this.#notice('upgrade failed', kind, codeOf(error))
+    const reason = kind === 'timeout' ? 'attempt-timeout' : kind
+    const answer = ownAnswer(reason, { upstream: this.granted.upstream.name, attempts: 1 })
+    if (!this.socket.destroyed) this.socket.end(answerText(answer), 'latin1', () => this.socket.destroySoon())
+    this.#upstreamRequest?.destroy()
+  }
+
+  #broken(side: 'app' | 'upstream', error: Error): void {
+    if (this.#stage === 'open') this.#notice('tunnel broken', side, codeOf(error))
+    if (this.#stage === 'open' && side === 'upstream') this.socket.destroySoon()
+  }
+
+  #appClosed(): void {
+    if (this.#stage === 'over') return
+    if (this.#settleHandshake('refused')) this.granted.onOutcome({ kind: 'aborted', code: 'APP_ABORTED' })
+    this.#stage = 'over'
+    this.#upstreamRequest?.destroy()
+    this.#upstreamSocket?.destroySoon()
+    this.granted.onClosed()
+  }
+
+  /** `true` for the first of the ways in which a handshake can end. */
+  #settleHandshake(next: 'refused' | 'open'): boolean {
+    if (this.#stage !== 'connecting' && this.#stage !== 'waiting') return false
+    this.#stage = next
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.socket.off('data', this.#keepEarly).off('end', this.#leftEarly)
+    if (next === 'refused') this.socket.resume()
+    return true
+  }
+
+  #keepEarly = (chunk: Buffer): void => {
+    this.#early.push(chunk)
+    // Nothing may be sent before the 101, so this is a few bytes at most.
+    if (this.#early.length > 16) this.socket.pause()
+  }
+
+  #leftEarly = (): void => {
+    this.socket.destroy()
+  }
+
+  #armTimer(delayMs: number, fn: () => void): void {
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = delayMs > MAX_TIMER_MS ? null : setTimeout(fn, delayMs)
+  }
+
+  /** One line per session. */
+  #notice(message: string, what: string, code: string): void {
+    if (this.#noticed) return
+    this.#noticed = true
+    const detail = { upstream: this.granted.upstream.name, what, code }
+    this.deps.events.emit({ type: 'notice', level: 'info', message, detail })
+  }
+
+  get #via(): string {
+    return `1.1 ${this.deps.pseudonym}`
+  }
+}
+
+function codeOf(error: Error): string {
+  return 'code' in error && typeof error.code === 'string' ? error.code : 'UNKNOWN'
+}
+
+function timedOut(message: string): Error {
+  return Object.assign(new Error(message), { code: 'ETIMEDOUT' })
+}
+
+function ignore(): void {}

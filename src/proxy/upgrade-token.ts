@@ -1,0 +1,38 @@
+/** Which Upgrade requests are tunnelled, and how the others become ordinary requests. */
+import type { IncomingMessage } from 'node:http'
+
+/** What is tunnelled unless configured otherwise. */
+export const DEFAULT_UPGRADE_TOKENS: readonly string[] = ['websocket']
+
+/**
+ * The protocol to tunnel, or `null`: the request is served as if it had not asked (RFC 9110 §7.8 lets a server ignore
+ * Upgrade; Java's client offers h2c with every plain request).
+ */
+export function tunnelToken(request: IncomingMessage, tokens: readonly string[]): string | null {
+  const offered = request.headers.upgrade
+  if (offered === undefined || request.method !== 'GET') return null
+  for (const part of offered.split(',')) {
+    const token = part.trim()
+    if (tokens.includes(token.toLowerCase())) return token
+  }
+  return null
+}
+
+/** The head of the request without the offer, to be parsed again. */
+export function headWithoutUpgrade(request: IncomingMessage): string {
+  let text = `${request.method} ${request.url} HTTP/${request.httpVersion}\r\n`
+  const raw = request.rawHeaders
+  for (let i = 0; i + 1 < raw.length; i += 2) {
+    const name = raw[i] as string
+    const lower = name.toLowerCase()
+    if (lower === 'upgrade' || lower === 'http2-settings') continue
+    const value = lower === 'connection' ? withoutOffer(raw[i + 1] as string) : (raw[i + 1] as string)
+    if (lower !== 'connection' || value !== '') text += `${name}: ${value}\r\n`
+  }
+  return `${text}\r\n`
+}
+
+function withoutOffer(connection: string): string {
+  const options = connection.split(',').map(option => option.trim())
+  return options.filter(option => !/^(?:upgrade|http2-settings)$/i.test(option)).join(', ')
+}
