@@ -100,14 +100,18 @@ describe('connections', () => {
   })
 
   it('that the upstream closed while idle cost nothing, not even for a POST', async () => {
-    const raw = await RawUpstream.start(socket => {
-      socket.on('data', () => socket.end(OK))
-    })
+    const raw = await RawUpstream.answering(OK)
     const { transport, upstream } = transportTo(raw)
-    for (let n = 0; n < 10; n++) {
-      expect((await call(transport, upstream, { method: 'POST', body: bodyOf('pay') }).over).end).toBe('delivered')
+    await call(transport, upstream).over
+    for (let n = 0; n < 5; n++) {
+      // From a timer, so that the event loop polls before undici writes.
+      await new Promise(resolve => setTimeout(resolve, 1))
+      for (const socket of raw.sockets) socket.destroy()
+      const one = call(transport, upstream, { method: 'POST', body: bodyOf('pay') })
+      expect((await one.over).end).toBe('delivered')
+      expect(one.told).toEqual(['returned', 'sent', 'head', 'delivered'])
     }
-    expect(raw.accepted).toBe(10)
+    expect(raw.accepted).toBe(6)
   })
 
   it('that die under a request report how long they had been idle', async () => {
