@@ -1,31 +1,16 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { UndiciTransport } from '../../src/proxy/transport.js'
-import { call, RawUpstream, snapshotOf, type UpstreamOptions, until, upstreamAt } from './support/call.js'
+import { call, RawUpstream, snapshotOf, until, upstreamAt } from './support/call.js'
 import { bodyOf } from './support/fake-app.js'
-import { systemClock } from './support/system-clock.js'
+import { clearStage, onClear, transportTo } from './support/stage.js'
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-Odd: a\xe9b\r\nx-Odd: c\r\n\r\nok'
 
-const closing: (() => Promise<void>)[] = []
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close()
-})
-
-async function transportTo(raw: RawUpstream, options: UpstreamOptions = {}) {
-  const upstream = upstreamAt(raw.port, options)
-  const transport = new UndiciTransport({ clock: systemClock })
-  transport.reconcile(snapshotOf(upstream))
-  closing.push(
-    () => transport.destroy(),
-    () => raw.close(),
-  )
-  return { transport, upstream }
-}
+afterEach(clearStage)
 
 describe('a call', () => {
   it('passes method, path, fields and their case through and delivers the answer as it came', async () => {
     const seen: string[] = []
-    const { transport, upstream } = await transportTo(await RawUpstream.answering(OK, seen), { basePath: '/base' })
+    const { transport, upstream } = transportTo(await RawUpstream.answering(OK, seen), { basePath: '/base' })
     const one = call(transport, upstream, {
       method: 'REPORT',
       path: '/a//b/../c?x=%zz&y=%2F',
@@ -57,7 +42,7 @@ describe('a call', () => {
   })
 
   it('tells the listener nothing before it returns, on a reused connection either', async () => {
-    const { transport, upstream } = await transportTo(await RawUpstream.answering(OK))
+    const { transport, upstream } = transportTo(await RawUpstream.answering(OK))
     for (let n = 0; n < 3; n++) {
       const one = call(transport, upstream)
       await one.over
@@ -68,7 +53,7 @@ describe('a call', () => {
 
   it('sends the Host that the app sent when told to preserve it', async () => {
     const seen: string[] = []
-    const { transport, upstream } = await transportTo(await RawUpstream.answering(OK, seen), { hostHeader: 'preserve' })
+    const { transport, upstream } = transportTo(await RawUpstream.answering(OK, seen), { hostHeader: 'preserve' })
     await call(transport, upstream, { host: 'shop.internal' }).over
     expect(seen[0]).toContain('host: shop.internal\r\n')
   })
@@ -82,7 +67,7 @@ describe('a call', () => {
           if (seen.join('').includes('hello')) socket.write(OK, 'latin1')
         }),
       )
-      const { transport, upstream } = await transportTo(raw)
+      const { transport, upstream } = transportTo(raw)
       await call(transport, upstream, { method, body: bodyOf('hello', 5) }).over
       expect(seen.join('')).toMatch(/\r\ncontent-length: 5\r\n\r\nhello$/i)
       seen.length = 0
@@ -95,7 +80,7 @@ describe('a call', () => {
 
   it('says that a POST without a body has length 0', async () => {
     const seen: string[] = []
-    const { transport, upstream } = await transportTo(await RawUpstream.answering(OK, seen))
+    const { transport, upstream } = transportTo(await RawUpstream.answering(OK, seen))
     await call(transport, upstream, { method: 'POST' }).over
     expect(seen[0]).toContain('content-length: 0\r\n')
   })
@@ -104,7 +89,7 @@ describe('a call', () => {
     const answer =
       'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n' +
       'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: x-sum\r\n\r\n2;a=b\r\nok\r\n0\r\nX-Sum: 7\r\n\r\n'
-    const { transport, upstream } = await transportTo(await RawUpstream.answering(answer))
+    const { transport, upstream } = transportTo(await RawUpstream.answering(answer))
     const one = call(transport, upstream)
     expect(await one.over).toMatchObject({ end: 'delivered', bytes: 2 })
     expect(one.interims).toEqual([
@@ -121,7 +106,7 @@ describe('a call', () => {
       'HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n',
     ]
     const raw = await RawUpstream.start(socket => socket.on('data', () => socket.write(answers.shift() ?? OK)))
-    const { transport, upstream } = await transportTo(raw)
+    const { transport, upstream } = transportTo(raw)
     const head = call(transport, upstream, { method: 'HEAD' })
     expect(await head.over).toMatchObject({ end: 'delivered', bytes: 0 })
     expect(head.app.head?.headers).toEqual(['Content-Length', '1234'])
@@ -133,7 +118,7 @@ describe('a call', () => {
   })
 
   it('fails as a value when undici will not write the request, and keeps the connection', async () => {
-    const { transport, upstream } = await transportTo(await RawUpstream.answering(OK))
+    const { transport, upstream } = transportTo(await RawUpstream.answering(OK))
     await call(transport, upstream).over
     const one = call(transport, upstream, { headers: ['bad name', 'x'] })
     const ending = await one.over
@@ -147,7 +132,7 @@ describe('a call', () => {
 describe('a snapshot', () => {
   it('keeps the connections of an unchanged target and closes those of a changed or removed one', async () => {
     const raw = await RawUpstream.answering(OK)
-    const { transport, upstream } = await transportTo(raw)
+    const { transport, upstream } = transportTo(raw)
     await call(transport, upstream).over
     const edited = { ...upstream, pool: { maxConnections: 8, maxAgeMs: 1_000 } }
     transport.reconcile(snapshotOf(edited))
@@ -162,8 +147,8 @@ describe('a snapshot', () => {
   it('still serves a request that began under the one before, and keeps nothing open after it', async () => {
     const old = await RawUpstream.answering(OK)
     const next = await RawUpstream.answering(OK)
-    closing.push(() => next.close())
-    const { transport, upstream } = await transportTo(old)
+    onClear(() => next.close())
+    const { transport, upstream } = transportTo(old)
     transport.reconcile(snapshotOf(upstreamAt(next.port)))
     expect((await call(transport, upstream).over).end).toBe('delivered')
     expect(old.accepted).toBe(1)
@@ -175,7 +160,7 @@ describe('a snapshot', () => {
 describe('destroy', () => {
   it('ends running calls and resolves once every socket is closed', async () => {
     const raw = await RawUpstream.start(() => {})
-    const { transport, upstream } = await transportTo(raw)
+    const { transport, upstream } = transportTo(raw)
     const one = call(transport, upstream)
     await until(() => one.told.includes('sent'))
     await transport.destroy()

@@ -1,0 +1,243 @@
+import { PassThrough, Readable } from 'node:stream'
+import { afterEach, describe, expect, it } from 'vitest'
+import { call, RawUpstream, until } from './support/call.js'
+import { bodyOf, FakeApp } from './support/fake-app.js'
+import { clearStage, OK, transportTo } from './support/stage.js'
+
+afterEach(clearStage)
+
+describe('an upload', () => {
+  it('is complete, byte for byte, and only then told as sent', async () => {
+    let received = 0
+    const raw = await RawUpstream.start(socket => {
+      socket.on('data', chunk => {
+        received += chunk.length
+        if (received > 1_000_000) socket.write(OK)
+      })
+    })
+    const { transport, upstream } = transportTo(raw)
+    const chunk = Buffer.alloc(100_000, 'x')
+    const stream = Readable.from(
+      Array.from({ length: 10 }, () => chunk),
+      { objectMode: false },
+    )
+    const one = call(transport, upstream, {
+      method: 'PUT',
+      body: () => ({ stream, contentLength: 1_000_000 }),
+    })
+    expect((await one.over).end).toBe('delivered')
+    expect(one.told).toEqual(['returned', 'sent', 'head', 'delivered'])
+  })
+
+  it('that is answered early gets that answer, and the connection is not used again', async () => {
+    const raw = await RawUpstream.start(socket => {
+      socket.once('data', () => socket.write('HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\n\r\nbig'))
+    })
+    const { transport, upstream } = transportTo(raw)
+    const stream = new PassThrough()
+    stream.write('begin')
+    const one = call(transport, upstream, { method: 'POST', body: () => ({ stream, contentLength: null }) })
+    expect(await one.over).toMatchObject({ end: 'delivered', bytes: 3 })
+    expect(one.app.head?.status).toBe(413)
+    expect(one.told).not.toContain('sent')
+    await until(() => raw.sockets.size === 0 && stream.destroyed)
+  })
+
+  it('that stands still is a reset named after the idle clock', async () => {
+    const raw = await RawUpstream.start(() => {})
+    const { transport, upstream } = transportTo(raw)
+    const stream = new PassThrough()
+    stream.write('begin')
+    const one = call(transport, upstream, {
+      method: 'POST',
+      body: () => ({ stream, contentLength: null }),
+      idleTimeoutMs: 20,
+    })
+    expect((await one.over).failure).toMatchObject({ kind: 'reset', code: 'IDLE_TIMEOUT' })
+    await until(() => raw.sockets.size === 0 && stream.destroyed)
+  })
+
+  it('that moves slowly is not cut by the idle clock', async () => {
+    let text = ''
+    const raw = await RawUpstream.start(socket => {
+      socket.on('data', chunk => {
+        text += chunk.toString()
+        if (text.endsWith('0\r\n\r\n')) socket.write(OK)
+      })
+    })
+    const { transport, upstream } = transportTo(raw)
+    const stream = new PassThrough()
+    const one = call(transport, upstream, {
+      method: 'POST',
+      body: () => ({ stream, contentLength: null }),
+      idleTimeoutMs: 60,
+    })
+    for (let n = 0; n < 8; n++) {
+      stream.write('x')
+      await new Promise(resolve => setTimeout(resolve, 15))
+    }
+    stream.end()
+    expect((await one.over).end).toBe('delivered')
+  })
+
+  it('that the app breaks off leaves time to be aborted before it is told as a failure', async () => {
+    const raw = await RawUpstream.start(() => {})
+    const { transport, upstream } = transportTo(raw)
+    for (const aborted of [false, true]) {
+      const stream = new PassThrough()
+      stream.write('begin')
+      const one = call(transport, upstream, { method: 'POST', body: () => ({ stream, contentLength: 10 }) })
+      await until(() => raw.sockets.size === 1)
+      stream.destroy(new Error('the app left'))
+      if (aborted) stream.once('close', () => one.attempt.abort())
+      else expect((await one.over).failure).toMatchObject({ kind: 'reset', code: 'REQUEST_BODY' })
+      await until(() => raw.sockets.size === 0)
+      expect(one.told).toEqual(aborted ? ['returned'] : ['returned', 'failure'])
+    }
+  })
+
+  it('is taken up only once there is a connection', async () => {
+    const raw = await RawUpstream.answering(OK)
+    const { transport, upstream } = transportTo(raw)
+    let opened = 0
+    const body = () => {
+      opened++
+      return bodyOf('x')()
+    }
+    const one = call(transport, upstream, { method: 'POST', body })
+    expect(opened).toBe(0)
+    await one.over
+    expect(opened).toBe(1)
+  })
+})
+
+describe('a delivered body', () => {
+  it('that breaks off destroys the app connection and is told as cut', async () => {
+    const heads = ['Content-Length: 100', 'Transfer-Encoding: chunked']
+    for (const head of heads) {
+      const raw = await RawUpstream.start(socket => {
+        socket.on('data', () => socket.end(`HTTP/1.1 200 OK\r\n${head}\r\n\r\n5\r\nhello\r\n`))
+      })
+      const { transport, upstream } = transportTo(raw)
+      const one = call(transport, upstream)
+      expect((await one.over).end).toBe('cut')
+      expect(one.app.destroyed).toBe(true)
+      expect(one.app.trailers).toBeNull()
+      expect(one.told).toEqual(['returned', 'sent', 'head', 'cut'])
+    }
+  })
+
+  it('that ends with the connection is complete', async () => {
+    const raw = await RawUpstream.start(socket => {
+      socket.on('data', () => socket.end('HTTP/1.1 200 OK\r\n\r\nuntil the end'))
+    })
+    const { transport, upstream } = transportTo(raw)
+    const one = call(transport, upstream)
+    expect(await one.over).toMatchObject({ end: 'delivered', bytes: 13 })
+    expect(one.app.text).toBe('until the end')
+  })
+
+  it('that stands still is cut by the idle clock', async () => {
+    const raw = await RawUpstream.answering('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhello')
+    const { transport, upstream } = transportTo(raw)
+    const one = call(transport, upstream, { idleTimeoutMs: 20 })
+    expect(await one.over).toMatchObject({ end: 'cut', code: 'IDLE_TIMEOUT' })
+    expect(one.app.destroyed).toBe(true)
+    await until(() => raw.sockets.size === 0)
+  })
+
+  it('waits for a slow app, and goes on where it stopped', async () => {
+    const body = Buffer.alloc(3_000_000, 'abcdefghij')
+    let sent = false
+    const raw = await RawUpstream.start(socket => {
+      socket.on('data', () => {
+        socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n`)
+        socket.write(body, () => {
+          sent = true
+        })
+      })
+    })
+    const { transport, upstream } = transportTo(raw)
+    const app = new FakeApp()
+    app.slow = true
+    const one = call(transport, upstream, { app })
+    await until(() => app.bytesOut > 0)
+    const before = app.bytesOut
+    await new Promise(resolve => setTimeout(resolve, 15))
+    expect(app.bytesOut).toBe(before)
+    while (!one.told.includes('delivered')) {
+      app.drain()
+      await new Promise(resolve => setImmediate(resolve))
+    }
+    expect(sent).toBe(true)
+    expect(Buffer.compare(Buffer.concat(app.chunks), body)).toBe(0)
+  })
+
+  it('that the app does not read is cut with a word of its own', async () => {
+    const raw = await RawUpstream.answering('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhello')
+    const { transport, upstream } = transportTo(raw)
+    const app = new FakeApp()
+    app.slow = true
+    const one = call(transport, upstream, { app, idleTimeoutMs: 20 })
+    expect(await one.over).toMatchObject({ end: 'cut', code: 'APP_IDLE_TIMEOUT' })
+  })
+
+  it('stops when it is aborted, without a word', async () => {
+    const raw = await RawUpstream.answering('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhello')
+    const { transport, upstream } = transportTo(raw)
+    const one = call(transport, upstream)
+    await until(() => one.app.bytesOut > 0)
+    one.attempt.abort()
+    await until(() => raw.sockets.size === 0)
+    expect(one.told).toEqual(['returned', 'sent', 'head'])
+    expect(one.app.destroyed).toBe(false)
+  })
+})
+
+describe('a held answer', () => {
+  it('is kept whole with its head, and its connection is used again', async () => {
+    const raw = await RawUpstream.answering('HTTP/1.1 503 Busy\r\nContent-Length: 4\r\nRetry-After: 1\r\n\r\nlate')
+    const { transport, upstream } = transportTo(raw)
+    const one = call(transport, upstream, { onHead: attempt => attempt.hold(4) })
+    await one.over
+    await until(() => one.attempt.held() !== null)
+    expect(one.attempt.held()?.head).toEqual({
+      status: 503,
+      statusText: 'Busy',
+      headers: ['Content-Length', '4', 'Retry-After', '1'],
+    })
+    expect(Buffer.from(one.attempt.held()?.body ?? []).toString()).toBe('late')
+    await call(transport, upstream).over
+    expect(raw.accepted).toBe(1)
+    one.attempt.abort()
+    expect(one.attempt.held()).not.toBeNull()
+  })
+
+  it('that is too large is destroyed', async () => {
+    const raw = await RawUpstream.answering('HTTP/1.1 503 Busy\r\nContent-Length: 5\r\n\r\nlater')
+    const { transport, upstream } = transportTo(raw)
+    const one = call(transport, upstream, { onHead: attempt => attempt.hold(4) })
+    await until(() => one.told.includes('head') && raw.sockets.size === 0)
+    expect(one.attempt.held()).toBeNull()
+    expect(one.told).toEqual(['returned', 'sent', 'head'])
+  })
+
+  it('that breaks off is none, without a word', async () => {
+    const raw = await RawUpstream.start(socket => {
+      socket.on('data', () => socket.end('HTTP/1.1 503 Busy\r\nContent-Length: 5\r\n\r\nla'))
+    })
+    const { transport, upstream } = transportTo(raw)
+    const one = call(transport, upstream, { onHead: attempt => attempt.hold(100) })
+    await until(() => one.told.includes('head') && raw.sockets.size === 0)
+    expect(one.attempt.held()).toBeNull()
+    expect(one.told).toEqual(['returned', 'sent', 'head'])
+  })
+
+  it('can be refused: abort at the head destroys it', async () => {
+    const raw = await RawUpstream.answering('HTTP/1.1 503 Busy\r\nContent-Length: 5\r\n\r\nlater')
+    const { transport, upstream } = transportTo(raw)
+    const one = call(transport, upstream, { onHead: attempt => attempt.abort() })
+    await until(() => one.told.includes('head') && raw.sockets.size === 0)
+    expect(one.told).toEqual(['returned', 'sent', 'head'])
+  })
+})
