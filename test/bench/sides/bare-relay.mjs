@@ -17,7 +17,10 @@ class Relay {
   onHeaders(status, raw, resume) {
     if (status < 200) return true
     this.response.on('drain', resume)
-    this.response.writeHead(status, raw.map(bytes => bytes.latin1Slice()))
+    this.response.writeHead(
+      status,
+      raw.map(bytes => bytes.latin1Slice()),
+    )
     return true
   }
   onData(chunk) {
