@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
-import { allSamples, brokenLinks, documents, read, type Sample, samplesOf } from './samples.js'
+import { allSamples, brokenLinks, documents, ROOT, read, type Sample, samplesOf } from './samples.js'
 import { forbear, portsAreFree, runShell, startDemo, stopDemo } from './shell.js'
 
 const directory = mkdtempSync(join(tmpdir(), 'forbear-docs-'))
@@ -62,6 +62,12 @@ describe('the samples of the documents', () => {
 describe('the documents', () => {
   it.each(documents())('%s links to files that exist', path => {
     expect(brokenLinks(path, read(path))).toEqual([])
+  })
+
+  it('name only sources that exist', () => {
+    const named = [...read('ARCHITECTURE.md').matchAll(/`([a-z-]+\/[a-z-]+\.ts)`/g)].map(match => `src/${match[1]}`)
+    expect(named.length).toBeGreaterThan(0)
+    expect(named.filter(path => !existsSync(join(ROOT, path)))).toEqual([])
   })
 
   it('list the flags of run as its help does', () => {
