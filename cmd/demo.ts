@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
+import { superviseSidecar } from './supervise.js'
 
 const UPSTREAM = { host: '127.0.0.1', port: 15090 }
 /** `listen` of the demo upstream in policies/. */
@@ -73,12 +74,12 @@ async function demonstrate(flags: DemoFlags): Promise<number> {
       logLevel: 'info',
       accessLog: 'all',
       drainPeriodMs: 5000,
-      pretty: true,
+      pretty: process.stdout.isTTY === true,
     })
     const upstreamAt = `${UPSTREAM.host}:${UPSTREAM.port}`
     console.log(guide({ shared: flags.listen, admin: flags.admin, own: OWN, upstream: upstreamAt }, flags.traffic))
     if (flags.traffic) traffic.start()
-    return await sidecar.closed
+    return await superviseSidecar(sidecar)
   } finally {
     traffic.stop()
     await upstream.close()

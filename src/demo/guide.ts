@@ -39,6 +39,5 @@ ${modes.join('\n')}
 /** What to do about a port that something else holds; `null` for any other error. */
 export function portTakenMessage(error: unknown): string | null {
   if (!(error instanceof Error) || !('code' in error) || error.code !== 'EADDRINUSE') return null
-  const at = 'address' in error && 'port' in error ? `${error.address}:${error.port}` : 'a port of the demo'
-  return `${at} is taken by another process (another demo?). Find it with \`ss -ltnp\` and stop it; the sidecar's own three ports can also be moved with --listen, --admin and --health.`
+  return `${error.message}\nIs another demo running? \`ss -ltnp\` shows who has the port. The sidecar's own three ports can also be moved with --listen, --admin and --health.`
 }

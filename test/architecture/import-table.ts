@@ -41,6 +41,8 @@ export const UNIT_RULES: Readonly<Record<string, UnitRule>> = {
     node: true,
   },
   cmd: { imports: ['cmd', 'app', 'core'], npm: ['commander'], node: true },
+  // Durations of flags, and the messages of a refused start.
+  'cmd/run': { imports: ['cmd', 'app', 'policy', 'core'], npm: ['commander'], node: true },
   'cmd/check': { imports: ['cmd', 'policy', 'core'], npm: ['commander'], node: true },
   'cmd/explain': { imports: ['cmd', 'policy', 'core'], npm: ['commander'], node: true },
   'cmd/demo': { imports: ['cmd', 'app', 'demo', 'clock'], npm: ['commander'], node: true },

@@ -39,12 +39,18 @@ function importOf(node: Node): Import | null {
   }
 }
 
-/** `require('x')`, in whatever way the function was made. */
+/** `require('x')`, and `createRequire(…)('x')` made on the spot, which is how a package is loaded late and in step. */
 function requireOf(node: Node): Import | null {
   const callee = node['callee']
-  if (!isNode(callee) || callee.type !== 'Identifier' || callee['name'] !== 'require') return null
+  const onTheSpot = isNode(callee) && callee.type === 'CallExpression' && nameOf(callee['callee']) === 'createRequire'
+  if (!onTheSpot && nameOf(callee) !== 'require') return null
   const args = node['arguments']
-  return { specifier: stringOf(Array.isArray(args) ? args[0] : null), kind: 'value', offset: node.start }
+  const specifier = stringOf(Array.isArray(args) ? args[0] : null)
+  return { specifier, kind: onTheSpot ? 'lazy' : 'value', offset: node.start }
+}
+
+function nameOf(value: unknown): string | null {
+  return isNode(value) && value.type === 'Identifier' ? String(value['name']) : null
 }
 
 /** Under `verbatimModuleSyntax` only `import type` vanishes; `import { type A }` still loads the module. */

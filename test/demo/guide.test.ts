@@ -31,7 +31,7 @@ describe('a taken port', () => {
     const { port } = holder.address() as { port: number }
     const error = await new Promise(resolve => createServer().on('error', resolve).listen(port, '127.0.0.1'))
     holder.close()
-    expect(portTakenMessage(error)).toMatch(new RegExp(`^127\\.0\\.0\\.1:${port} is taken .* --listen`))
+    expect(portTakenMessage(error)).toMatch(new RegExp(`127\\.0\\.0\\.1:${port}\\n.* --listen`))
   })
 
   it('is not blamed for other errors', () => {
