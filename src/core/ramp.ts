@@ -18,6 +18,14 @@ export interface Ramp {
   readonly ratePerSec: number
 }
 
+/** More calls come than the ceiling lets go: what counts as healthy grows by this share a second. */
+const CEILING_GROWTH_RATIO = 0.1
+
+/** A line that does not get shorter at the ceiling, with nothing but good answers, needs a higher one. */
+export function raiseCeiling(ramp: Ramp): Ramp {
+  return { ...ramp, healthyPerSec: ramp.healthyPerSec * (1 + CEILING_GROWTH_RATIO) }
+}
+
 /** The first rate after a good probe. */
 export function startRamp(healthyPerSec: number): Ramp {
   const healthy = Math.max(healthyPerSec, MIN_RATE_PER_SEC)
@@ -35,47 +43,44 @@ export function nextRamp(ramp: Ramp, good: number, bad: number): Ramp {
   return { ...ramp, ratePerSec: Math.min(ratePerSec, ramp.healthyPerSec * RAMP_CEILING_RATIO) }
 }
 
-/** Weight of the newest whole second in the healthy rate. */
-const NEWEST_WEIGHT = 0.3
+/** Whole seconds that the healthy rate is averaged over. */
+const SECONDS_KEPT = 5
 
 /**
- * The last healthy rate: good answers per second, smoothed over whole seconds in which nothing failed. Seconds with a
- * failure are left out, so an outage does not erase the memory of what the upstream could take.
+ * The last healthy rate: good answers per second, averaged over the last whole seconds in which nothing failed. Seconds
+ * with a failure are left out, so an outage does not erase the memory of what the upstream could take.
  */
 export class HealthyRate {
-  #secondStartMs: number
+  readonly #seconds: number[] = []
+  #secondStartMs: number | null = null
   #good = 0
   #failed = false
-  #perSec: number | null = null
-
-  constructor(nowMs: number) {
-    this.#secondStartMs = nowMs
-  }
 
   onGood(nowMs: number): void {
-    if (nowMs - this.#secondStartMs >= 1000) this.#turn(nowMs)
+    this.#turn(nowMs)
     this.#good += 1
   }
 
   onBad(nowMs: number): void {
-    if (nowMs - this.#secondStartMs >= 1000) this.#turn(nowMs)
+    this.#turn(nowMs)
     this.#failed = true
   }
 
   /** Calls per second; before the first whole second, what has been seen so far. */
   perSec(nowMs: number): number {
-    if (nowMs - this.#secondStartMs >= 1000) this.#turn(nowMs)
-    return this.#perSec ?? this.#good
+    this.#turn(nowMs)
+    if (this.#seconds.length === 0) return this.#good
+    return this.#seconds.reduce((sum, good) => sum + good, 0) / this.#seconds.length
   }
 
   #turn(nowMs: number): void {
-    const seconds = Math.floor((nowMs - this.#secondStartMs) / 1000)
-    if (!this.#failed && this.#good > 0) {
-      const old = this.#perSec
-      this.#perSec = old === null ? this.#good : old + (this.#good - old) * NEWEST_WEIGHT
-    }
+    this.#secondStartMs ??= nowMs
+    const elapsedMs = nowMs - this.#secondStartMs
+    if (elapsedMs < 1000) return
+    if (!this.#failed && this.#good > 0) this.#seconds.push(this.#good)
+    if (this.#seconds.length > SECONDS_KEPT) this.#seconds.shift()
     this.#good = 0
     this.#failed = false
-    this.#secondStartMs += seconds * 1000
+    this.#secondStartMs += Math.floor(elapsedMs / 1000) * 1000
   }
 }

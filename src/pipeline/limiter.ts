@@ -57,6 +57,8 @@ export class Limiter {
 
   /** Queues for a slot, first come first served. The waiter must have entered the room before. */
   enqueue(waiter: SlotWaiter): void {
+    while (this.#queue[this.#queueHead]?.waitingForSlot === false) this.#queueHead += 1
+    this.#compact()
     this.#queue.push(waiter)
   }
 
@@ -83,12 +85,12 @@ export class Limiter {
       const waiter = this.#queue[this.#queueHead++]
       if (waiter?.waitingForSlot) waiter.onSlot()
     }
-    if (this.#queueHead === this.#queue.length) {
-      this.#queue = []
-      this.#queueHead = 0
-    } else if (this.#queueHead > 1024) {
-      this.#queue = this.#queue.slice(this.#queueHead)
-      this.#queueHead = 0
-    }
+    this.#compact()
+  }
+
+  #compact(): void {
+    if (this.#queueHead < this.#queue.length && this.#queueHead <= 1024) return
+    this.#queue = this.#queue.slice(this.#queueHead)
+    this.#queueHead = 0
   }
 }

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../clock/clock.js'
-import { HealthyRate, nextRamp, RAMP_STEP_MS, type Ramp, startRamp } from '../core/ramp.js'
+import { HealthyRate, nextRamp, RAMP_STEP_MS, type Ramp, raiseCeiling, startRamp } from '../core/ramp.js'
 
 /** A call that stands in line; the line calls it when its turn has come. */
 export interface LineMember {
@@ -10,6 +10,9 @@ export interface LineMember {
 
 /** How often calls are let go while the ramp runs: small enough that a tick is no burst. */
 const TICK_MS = 10
+
+/** A second. */
+const STEPS_PER_LOOK = 10
 
 /**
  * `idle` nobody is held back · `blocked` the gate is closed or the breaker is open · `ramping` let go at a rate.
@@ -25,7 +28,13 @@ type LineState =
       credit: number
       good: number
       bad: number
+      /** Steps of the running look at whether the line gets shorter. */
+      steps: number
+      lengthThen: number
+      clean: boolean
     }
+
+type Ramping = Extract<LineState, { kind: 'ramping' }>
 
 /**
  * First come, first served: calls that wait for a closed gate or an open breaker. One goes as the probe; once it
@@ -41,7 +50,7 @@ export class Line {
 
   constructor(clock: Clock) {
     this.#clock = clock
-    this.#rate = new HealthyRate(clock.nowMs())
+    this.#rate = new HealthyRate()
   }
 
   /** Newcomers must stand in line too. */
@@ -64,6 +73,8 @@ export class Line {
   }
 
   join(member: LineMember): void {
+    // Those whose deadline passed are dropped as new ones come, so that a long outage piles nothing up.
+    this.#peek()
     this.#members.push(member)
   }
 
@@ -95,7 +106,18 @@ export class Line {
       return
     }
     const ramp = startRamp(this.#rate.perSec(nowMs))
-    this.#state = { kind: 'ramping', ramp, sinceMs: nowMs, stepAtMs: nowMs + RAMP_STEP_MS, credit: 0, good: 0, bad: 0 }
+    this.#state = {
+      kind: 'ramping',
+      ramp,
+      sinceMs: nowMs,
+      stepAtMs: nowMs + RAMP_STEP_MS,
+      credit: 0,
+      good: 0,
+      bad: 0,
+      steps: 0,
+      lengthThen: this.length,
+      clean: true,
+    }
     this.#timer = this.#clock.after(TICK_MS, this.#tick)
   }
 
@@ -110,12 +132,7 @@ export class Line {
     const state = this.#state
     if (state.kind !== 'ramping') return
     const nowMs = this.#clock.nowMs()
-    if (nowMs >= state.stepAtMs) {
-      state.ramp = nextRamp(state.ramp, state.good, state.bad)
-      state.good = 0
-      state.bad = 0
-      state.stepAtMs = nowMs + RAMP_STEP_MS
-    }
+    if (nowMs >= state.stepAtMs) this.#step(state, nowMs)
     // A late timer must not turn into a burst: at most a step's worth of credit is ever spent at once.
     const elapsedMs = Math.min(nowMs - state.sinceMs, RAMP_STEP_MS)
     state.sinceMs = nowMs
@@ -129,6 +146,20 @@ export class Line {
     if (this.#state !== state) return
     if (this.#peek() === null) this.#state = { kind: 'idle' }
     else this.#timer = this.#clock.after(TICK_MS, this.#tick)
+  }
+
+  #step(state: Ramping, nowMs: number): void {
+    state.ramp = nextRamp(state.ramp, state.good, state.bad)
+    if (state.bad > 0) state.clean = false
+    state.good = 0
+    state.bad = 0
+    state.stepAtMs = nowMs + RAMP_STEP_MS
+    state.steps += 1
+    if (state.steps < STEPS_PER_LOOK) return
+    if (state.clean && this.length >= state.lengthThen) state.ramp = raiseCeiling(state.ramp)
+    state.steps = 0
+    state.lengthThen = this.length
+    state.clean = true
   }
 
   #peek(): LineMember | null {
