@@ -19,8 +19,6 @@ import { Wait } from './wait.js'
 
 /** Largest failed answer kept through a wait; a larger one is destroyed, so that waiting calls cost little memory. */
 const HELD_ANSWER_BYTES = 16 * 1024
-/** Asked again so often when the breaker would rather have a first attempt probe than this retry. */
-const MAX_DEFERRALS = 3
 /** A gate's probe that told nothing. */
 const NOTHING = Object.freeze({ kind: 'nothing' })
 
@@ -105,7 +103,7 @@ export class Exchange implements AppListener, Call {
       case 'refuse':
         return this.giveUp(admission.reason, admission.retryAfterMs)
       case 'defer':
-        this.#defer(admission.delayMs)
+        this.#waiting.defer(admission.delayMs)
     }
   }
 
@@ -120,14 +118,6 @@ export class Exchange implements AppListener, Call {
     this.#phase = 'attempting'
     this.#run = new AttemptRun(this, permit, nowMs)
     this.#run.start()
-  }
-
-  /** The breaker would rather have a first attempt probe than this one. */
-  #defer(delayMs: number): void {
-    const memory = this.#remember()
-    if (memory.deferrals >= MAX_DEFERRALS) return this.giveUp('breaker-open', delayMs)
-    memory.deferrals += 1
-    this.#waiting.backOff(delayMs)
   }
 
   #remember(): RetryMemory {

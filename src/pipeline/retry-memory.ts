@@ -13,8 +13,6 @@ export class RetryMemory {
   held: AttemptRun | null = null
   lastFailure: RunFailure | null = null
   previousDelayMs: number | null = null
-  /** How often a breaker asked this retry to let a first attempt probe. */
-  deferrals = 0
   readonly #lane: Lane
   #own: Withdrawal | null = null
   #parent: Withdrawal | null = null

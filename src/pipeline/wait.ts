@@ -7,6 +7,9 @@ import type { LineMember } from './line.js'
 /** `backoff` before the next attempt · `slot` for the limit · `line` for the gate or the breaker. */
 export type WaitPlace = 'backoff' | 'slot' | 'line'
 
+/** After so many deferrals the breaker is taken at its word. */
+const MAX_DEFERRALS = 3
+
 /** One request's stays in the waiting room: counted, bounded, timed, and ended by whatever makes them pointless. */
 export class Wait implements SlotWaiter, LineMember, Waiter {
   /** Time spent waiting so far, ms. */
@@ -18,6 +21,7 @@ export class Wait implements SlotWaiter, LineMember, Waiter {
   #wakeAtMs = Number.POSITIVE_INFINITY
   #bytes = 0
   #timer: Timer | null = null
+  #deferrals = 0
 
   constructor(exchange: Exchange) {
     this.#exchange = exchange
@@ -38,6 +42,13 @@ export class Wait implements SlotWaiter, LineMember, Waiter {
       this.leave()
       this.#exchange.onWake()
     })
+  }
+
+  /** The breaker would rather have a first attempt probe than this call. */
+  defer(delayMs: number): void {
+    this.#deferrals += 1
+    if (this.#deferrals <= MAX_DEFERRALS) this.backOff(delayMs)
+    else this.#exchange.giveUp('breaker-open', delayMs)
   }
 
   joinQueue(): void {
