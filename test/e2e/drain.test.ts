@@ -78,7 +78,7 @@ describe.concurrent('SIGTERM', () => {
     await until('the upstream is called', () => upstream.hits === 1)
     sidecar.signal('SIGTERM')
     const answer = await waiting
-    expect(answer.status).toBe(503)
+    expect([answer.status, answer.text, answer.headers['retry-after']]).toEqual([503, 'later', '20'])
     expect(upstream.hits).toBe(1)
     expect(answer.elapsedMs).toBeLessThan(6_000)
     expect((await sidecar.exitWithin(8_000)).code).toBe(0)

@@ -84,12 +84,16 @@ export function open(
     req.on('information', ({ statusCode }) => onInterim(statusCode))
     req.on('response', resolve)
     req.on('error', reject)
-    if (options.body === undefined) req.end()
-    else if (typeof options.body === 'string' || Buffer.isBuffer(options.body)) req.end(options.body)
-    else
+    if (options.body === undefined) {
+      req.end()
+    } else if (typeof options.body === 'string' || Buffer.isBuffer(options.body)) {
+      // Node writes a text body and the head in one piece, and then encodes the head as UTF-8 too.
+      req.end(Buffer.from(options.body))
+    } else {
       Readable.from(options.body, { objectMode: false })
         .on('error', error => req.destroy(error))
         .pipe(req)
+    }
   })
 }
 
