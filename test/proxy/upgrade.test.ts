@@ -1,12 +1,15 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http'
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https'
 import { type AddressInfo, createServer as createTcpServer, type Socket, type Server as TcpServer } from 'node:net'
 import process from 'node:process'
 import { afterEach, describe, expect, it } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
+import type { TlsSettings } from '../../src/core/snapshot.js'
 import { ownAnswer } from '../../src/pipeline/answers.js'
 import type { UpgradeDecision, UpgradeOutcome, UpgradeRequest } from '../../src/pipeline/ports.js'
 import type { RequestAddress } from '../../src/proxy/server.js'
 import { bodyOf, fieldOf } from './support/raw-client.js'
+import { selfSigned } from './support/self-signed.js'
 import { echo, eventually, TestServer } from './support/test-server.js'
 import { upstreamAt } from './support/upstream.js'
 
@@ -27,6 +30,8 @@ interface Overrides {
   handshakeTimeoutMs?: number
   hostHeader?: 'target' | 'preserve'
   basePath?: string
+  protocol?: 'http:' | 'https:'
+  tls?: TlsSettings
 }
 
 /** A proxy in front of `port` that grants every handshake. */
@@ -54,7 +59,7 @@ async function proxyTo(port: number, overrides: Overrides = {}) {
   return { server, sessions, url: `ws://${server.address}` }
 }
 
-async function listen<S extends Server | TcpServer>(server: S): Promise<number> {
+async function listen<S extends TcpServer>(server: S): Promise<number> {
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   stops.push(() => {
     server.close()
@@ -63,8 +68,7 @@ async function listen<S extends Server | TcpServer>(server: S): Promise<number> 
 }
 
 /** A WebSocket server that echoes. */
-async function webSocketEcho() {
-  const http = createServer()
+async function webSocketEcho(http: Server | TlsServer = createServer()) {
   const wss = new WebSocketServer({ server: http })
   const requests: IncomingMessage[] = []
   wss.on('connection', (socket, request) => {
@@ -163,6 +167,20 @@ describe('a WebSocket session', () => {
     )
     expect(sessions.map(s => s.closed)).toEqual([0, 0, 0, 1, 0, 0, 0, 0, 0, 0])
     expect(server.notices).toEqual(['tunnel broken'])
+  })
+
+  it('reaches an upstream over TLS that the policy trusts, and no other', async () => {
+    const { cert, key, certFile } = selfSigned()
+    const upstream = await webSocketEcho(createTlsServer({ cert, key }))
+    const trusted = await proxyTo(upstream.port, { protocol: 'https:', tls: { caFile: certFile } })
+    const client = await openSession(trusted.url)
+    expect(await ask(client, 'hello')).toBe('hello')
+    const strange = await proxyTo(upstream.port, { protocol: 'https:' })
+    await expect(openSession(strange.url)).rejects.toThrow('502')
+    expect(strange.sessions[0]?.outcomes).toEqual([{ kind: 'connect', code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }])
+    const unreadable = await proxyTo(upstream.port, { protocol: 'https:', tls: { caFile: '/missing' } })
+    await expect(openSession(unreadable.url)).rejects.toThrow('502')
+    expect(unreadable.sessions[0]?.outcomes.map(o => o.kind)).toEqual(['connect'])
   })
 
   it('is ended by a drain', async () => {
@@ -327,6 +345,15 @@ describe('a handshake', () => {
     expect(JSON.parse(bodyOf(await client.untilClosed()))).toMatchObject({ reason: 'attempt-timeout', status: 504 })
     expect(sessions[0]?.outcomes.map(o => o.kind)).toEqual(['timeout'])
     await eventually(() => upstream.sockets[0]?.destroyed === true)
+  })
+
+  it('whose connection is not made in time gets 502', async () => {
+    const silent = await rawUpstream(() => {})
+    const { server, sessions } = await proxyTo(silent.port, { protocol: 'https:', connectTimeoutMs: 15 })
+    const client = await server.client()
+    client.send(handshake())
+    expect(JSON.parse(bodyOf(await client.untilClosed()))).toMatchObject({ reason: 'connect', status: 502 })
+    expect(sessions[0]?.outcomes).toEqual([{ kind: 'connect', code: 'ETIMEDOUT' }])
   })
 
   it('whose app leaves meanwhile is given up', async () => {
