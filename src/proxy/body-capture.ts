@@ -185,6 +185,8 @@ class BodyReader extends Readable {
   constructor(capture: BodyCapture) {
     super({ highWaterMark: 65536 })
     this.#capture = capture
+    // It can fail before its consumer listens.
+    this.on('error', ignore)
   }
 
   /** `false` = enough for now. */
@@ -212,3 +214,5 @@ class BodyReader extends Readable {
     done(error)
   }
 }
+
+function ignore(): void {}

@@ -43,6 +43,7 @@ export function readRequestHead(request: IncomingMessage): RequestHead | BadHead
   if ('problem' in target) return target
   const length = headers['content-length']
   const contentLength = length === undefined ? null : Number(length)
+  if (contentLength !== null && !Number.isSafeInteger(contentLength)) return bad('the Content-Length is too large')
   const upstream = headers['forbear-upstream']
   return {
     path: target.path,

@@ -18,7 +18,7 @@ import {
 } from './listen-address.js'
 import type { RequestHandler } from './request-handler.js'
 import { UpgradeTunnels } from './upgrade.js'
-import { DEFAULT_UPGRADE_TOKENS, tunnelToken } from './upgrade-token.js'
+import { DEFAULT_UPGRADE_TOKENS, givesUpConnection } from './upgrade-token.js'
 
 export interface ServerOptions {
   /** `host:port`; `localhost` binds both loopbacks; port 0 takes a free one. */
@@ -163,8 +163,7 @@ export class ProxyServer {
       // A missing Host gets our own answer.
       requireHostHeader: false,
       noDelay: true,
-      // Newer Node asks before it gives a connection up; older Node gets the request back in `upgrade`.
-      shouldUpgradeCallback: (request: IncomingMessage) => tunnelToken(request, this.#upgradeTokens) !== null,
+      shouldUpgradeCallback: (request: IncomingMessage) => givesUpConnection(request, this.#upgradeTokens),
     }
     const traffic = this.#traffic
     const server: AppServer = createServer(options, (request, response) => traffic.request(request, response, false))

@@ -18,6 +18,16 @@ export function tunnelToken(request: IncomingMessage, tokens: readonly string[])
   return null
 }
 
+/**
+ * Newer Node asks whether to hand the connection over; older Node always does. An ignored offer is best handed over too,
+ * because Node loses bytes pipelined behind it otherwise; but newer Node would keep its body back.
+ */
+export function givesUpConnection(request: IncomingMessage, tokens: readonly string[]): boolean {
+  const length = request.headers['content-length']
+  const hasBody = request.headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0')
+  return !hasBody || tunnelToken(request, tokens) !== null
+}
+
 /** The head of the request without the offer, to be parsed again. */
 export function headWithoutUpgrade(request: IncomingMessage): string {
   let text = `${request.method} ${request.url} HTTP/${request.httpVersion}\r\n`

@@ -269,12 +269,37 @@ describe('the app goes away', () => {
       'PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n1234567890',
     )
     const errors: Error[] = []
-    const stream = downstream.openBody()?.stream
-    stream?.on('error', e => errors.push(e)).resume()
+    downstream
+      .openBody()
+      ?.stream.on('error', e => errors.push(e))
+      .resume()
     await eventually(() => downstream.body?.untouched === false)
     client.destroy()
     await eventually(() => exchange.gone === 1 && errors.length === 1)
     expect(downstream.body?.complete).toBe(false)
+  })
+})
+
+describe('an upload that breaks off before its attempt reads', () => {
+  it('is no error of the process', async () => {
+    const { client, downstream, exchange } = await exchangeOf('PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n1')
+    const stream = downstream.openBody()?.stream
+    client.destroy()
+    await eventually(() => exchange.gone === 1 && stream?.destroyed === true)
+  })
+})
+
+describe('request trailers', () => {
+  it.each(['x-sum', 'cookie ', 'content-length'])('are dropped with their announcement (%s)', async announced => {
+    const { server, client, downstream } = await exchangeOf(
+      `PUT / HTTP/1.1\r\nHost: x\r\nTrailer: ${announced}\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\nx-sum: 3\r\n\r\n`,
+    )
+    downstream.body?.capture(10)
+    await eventually(() => downstream.body?.complete === true)
+    expect(downstream.forwardHeaders).toEqual(['Via', '1.1 forbear'])
+    downstream.answer(ok('Content-Length', '0'), [], '')
+    client.send(GET)
+    await eventually(() => server.exchanges.length === 2)
   })
 })
 

@@ -56,7 +56,7 @@ describe('whatever bytes arrive', () => {
   it('the process lives, every answer is well-formed, and others are served', async () => {
     const crashes: unknown[] = []
     const crashed = (error: unknown) => crashes.push(error)
-    process.on('uncaughtException', crashed).on('unhandledRejection', crashed)
+    process.on('uncaughtException', crashed).on('unhandledRejection', crashed).on('warning', crashed)
     const well = await server.client()
     await fc.assert(
       fc.asyncProperty(
@@ -79,7 +79,7 @@ describe('whatever bytes arrive', () => {
     await well.untilHas('/well')
     await eventually(() => server.server.connections === 1)
     await eventually(() => server.exchanges.every(e => e.gone + e.answered === 1))
-    process.off('uncaughtException', crashed).off('unhandledRejection', crashed)
+    process.off('uncaughtException', crashed).off('unhandledRejection', crashed).off('warning', crashed)
     expect(crashes).toEqual([])
   })
 })

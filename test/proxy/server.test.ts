@@ -130,6 +130,14 @@ describe('the app server', () => {
   })
 })
 
+describe('the address of a listener', () => {
+  it.each(['15080', 'localhost', '127.0.0.1:99999', '[::1', ''])('%s is explained', async listen => {
+    await expect(new TestServer(echo, { listen }).start()).rejects.toThrow(
+      `cannot listen on ${listen}: an address looks like 127.0.0.1:15080, [::1]:15080 or localhost:15080 (EINVAL)`,
+    )
+  })
+})
+
 describe('a request that cannot be forwarded gets a problem document and a closed connection', () => {
   it.each([
     [
@@ -137,6 +145,7 @@ describe('a request that cannot be forwarded gets a problem document and a close
       'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 6\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nG',
     ],
     ['two lengths', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab'],
+    ['an absurd length', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 18446744073709551615\r\n\r\nab'],
     ['two Hosts', 'GET / HTTP/1.1\r\nHost: x\r\nhost: y\r\n\r\n'],
     ['no Host', 'GET / HTTP/1.1\r\n\r\n'],
     ['a Host that is none', 'GET / HTTP/1.1\r\nHost: x/y\r\n\r\n'],

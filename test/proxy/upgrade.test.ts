@@ -1,10 +1,13 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http'
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https'
 import { type AddressInfo, createServer as createTcpServer, type Socket, type Server as TcpServer } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
+import type { TlsSettings } from '../../src/core/snapshot.js'
 import { ownAnswer } from '../../src/pipeline/answers.js'
 import type { RequestAddress, UpgradeDecision, UpgradeOutcome, UpgradeRequest } from '../../src/pipeline/ports.js'
 import { bodyOf, fieldOf } from './support/raw-client.js'
+import { selfSigned } from './support/self-signed.js'
 import { echo, eventually, TestServer } from './support/test-server.js'
 import { upstreamAt } from './support/upstream.js'
 
@@ -25,6 +28,8 @@ interface Overrides {
   handshakeTimeoutMs?: number
   hostHeader?: 'target' | 'preserve'
   basePath?: string
+  protocol?: 'http:' | 'https:'
+  tls?: TlsSettings
 }
 
 /** A proxy in front of `port` that grants every handshake. */
@@ -52,7 +57,7 @@ async function proxyTo(port: number, overrides: Overrides = {}) {
   return { server, sessions, url: `ws://${server.address}` }
 }
 
-async function listen<S extends Server | TcpServer>(server: S): Promise<number> {
+async function listen<S extends TcpServer>(server: S): Promise<number> {
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   stops.push(() => {
     server.close()
@@ -61,8 +66,7 @@ async function listen<S extends Server | TcpServer>(server: S): Promise<number> 
 }
 
 /** A WebSocket server that echoes. */
-async function webSocketEcho() {
-  const http = createServer()
+async function webSocketEcho(http: Server | TlsServer = createServer()) {
   const wss = new WebSocketServer({ server: http })
   const requests: IncomingMessage[] = []
   wss.on('connection', (socket, request) => {
@@ -161,6 +165,20 @@ describe('a WebSocket session', () => {
     )
     expect(sessions.map(s => s.closed)).toEqual([0, 0, 0, 1, 0, 0, 0, 0, 0, 0])
     expect(server.notices).toEqual(['tunnel broken'])
+  })
+
+  it('reaches an upstream over TLS that the policy trusts, and no other', async () => {
+    const { cert, key, certFile } = selfSigned()
+    const upstream = await webSocketEcho(createTlsServer({ cert, key }))
+    const trusted = await proxyTo(upstream.port, { protocol: 'https:', tls: { caFile: certFile } })
+    const client = await openSession(trusted.url)
+    expect(await ask(client, 'hello')).toBe('hello')
+    const strange = await proxyTo(upstream.port, { protocol: 'https:' })
+    await expect(openSession(strange.url)).rejects.toThrow('502')
+    expect(strange.sessions[0]?.outcomes).toEqual([{ kind: 'connect', code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }])
+    const unreadable = await proxyTo(upstream.port, { protocol: 'https:', tls: { caFile: '/missing' } })
+    await expect(openSession(unreadable.url)).rejects.toThrow('502')
+    expect(unreadable.sessions[0]?.outcomes.map(o => o.kind)).toEqual(['connect'])
   })
 
   it('is ended by a drain', async () => {
@@ -327,6 +345,15 @@ describe('a handshake', () => {
     await eventually(() => upstream.sockets[0]?.destroyed === true)
   })
 
+  it('whose connection is not made in time gets 502', async () => {
+    const silent = await rawUpstream(() => {})
+    const { server, sessions } = await proxyTo(silent.port, { protocol: 'https:', connectTimeoutMs: 15 })
+    const client = await server.client()
+    client.send(handshake())
+    expect(JSON.parse(bodyOf(await client.untilClosed()))).toMatchObject({ reason: 'connect', status: 502 })
+    expect(sessions[0]?.outcomes).toEqual([{ kind: 'connect', code: 'ETIMEDOUT' }])
+  })
+
   it('whose app leaves meanwhile is given up', async () => {
     const upstream = await rawUpstream(() => {})
     const { server, sessions } = await proxyTo(upstream.port)
@@ -372,63 +399,3 @@ async function closedPort(): Promise<number> {
   await new Promise(resolve => server.close(resolve))
   return port
 }
-
-describe('any other Upgrade offer is served as an ordinary request', () => {
-  const offer =
-    'Host: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\nX-A: \xe9\r\n'
-
-  async function server() {
-    const running = await new TestServer(echo).start()
-    stops.push(() => running.stop())
-    return { running, client: await running.client() }
-  }
-
-  it('request after request on one connection, with and without bodies', async () => {
-    const { running, client } = await server()
-    for (let i = 0; i < 25; i += 1) {
-      if (i % 2 === 0) client.send(`GET /${i} HTTP/1.1\r\n${offer}\r\n`)
-      else client.send(`POST /${i} HTTP/1.1\r\n${offer}Content-Length: 5\r\n\r\nbod${10 + i}`)
-      await client.untilHas(i % 2 === 0 ? `X-Path: /${i}\r\n` : `bod${10 + i}`)
-    }
-    await eventually(() => running.exchanges.every(e => e.answered === 1))
-    expect(running.exchanges.map(e => e.downstream.path)).toEqual(Array.from({ length: 25 }, (_, i) => `/${i}`))
-    expect(running.exchanges[0]?.downstream.forwardHeaders).toEqual(['X-A', '\xe9', 'Via', '1.1 forbear'])
-    expect(running.server.connections).toBe(1)
-  })
-
-  it('with a chunked body in pieces and a request pipelined behind it', async () => {
-    const { running, client } = await server()
-    client.send(`POST /a HTTP/1.1\r\n${offer}Transfer-Encoding: chunked\r\n\r\n5\r\nhel`)
-    await eventually(() => running.exchanges.length === 1)
-    client.send('lo\r\n0\r\n\r\nGET /b HTTP/1.1\r\nHost: x\r\n\r\n')
-    const received = await client.untilHas('X-Path: /b')
-    expect(received).toContain('hel')
-    expect(running.exchanges.map(e => e.downstream.path)).toEqual(['/a', '/b'])
-  })
-
-  it('behind a request that is still being answered, in order', async () => {
-    const { client } = await server()
-    client.send(
-      `PUT /1 HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\n1GET /2 HTTP/1.1\r\n${offer}\r\nGET /3 HTTP/1.1\r\nHost: x\r\n\r\n`,
-    )
-    const received = await client.untilHas('X-Path: /3')
-    expect(received.match(/X-Path: .*/g)).toEqual(['X-Path: /1', 'X-Path: /2', 'X-Path: /3'])
-  })
-
-  it('keeps what else Connection says', async () => {
-    const { running, client } = await server()
-    client.send(`GET / HTTP/1.1\r\n${offer}X-Hop: 1\r\nConnection: close, X-Hop\r\n\r\n`)
-    await client.untilClosed()
-    expect(running.exchanges[0]?.downstream.forwardHeaders).toEqual(['X-A', '\xe9', 'Via', '1.1 forbear'])
-  })
-
-  it('tells the pipeline when the app leaves', async () => {
-    const running = await new TestServer(() => {}).start()
-    stops.push(() => running.stop())
-    const client = await running.client()
-    client.send(`GET / HTTP/1.1\r\n${offer}\r\n`)
-    await eventually(() => running.exchanges.length === 1)
-    client.destroy()
-    await eventually(() => running.exchanges[0]?.gone === 1)
-  })
-})

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { createSecureContext } from 'node:tls'
+import { createSecureContext, type SecureContext } from 'node:tls'
+import type { TlsSettings } from '../../../src/core/snapshot.js'
 import { ownAnswer } from '../../../src/pipeline/answers.js'
 import type { RequestAddress } from '../../../src/pipeline/ports.js'
 import type { ProxyDownstream } from '../../../src/proxy/downstream-port.js'
@@ -47,7 +48,7 @@ export class TestServer {
     const all: ServerOptions = { listen: '127.0.0.1:0', role: 'shared', upstreamName: null, ...options }
     this.server = new ProxyServer(all, handler, {
       events: { emit: event => this.events.push(event) },
-      loadTls: tls => createSecureContext(tls.caFile === undefined ? {} : { ca: readFileSync(tls.caFile) }),
+      loadTls: readAuthority,
     })
   }
 
@@ -104,4 +105,12 @@ export function echo(exchange: Exchange): void {
   })
   body.stream.on('end', () => downstream.end([]))
   body.stream.on('error', () => downstream.destroy())
+}
+
+function readAuthority(tls: TlsSettings): SecureContext | Error {
+  try {
+    return createSecureContext(tls.caFile === undefined ? {} : { ca: readFileSync(tls.caFile) })
+  } catch (error) {
+    return error as Error
+  }
 }
