@@ -17,6 +17,6 @@ function routesOf(upstream: string, rows: readonly UpstreamStatus[]) {
   )
 }
 
-function view({ name: _name, route: _route, ...rest }: UpstreamStatus) {
+function view({ route: _route, ...rest }: UpstreamStatus) {
   return rest
 }

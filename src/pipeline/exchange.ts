@@ -51,6 +51,8 @@ export class Exchange implements AppListener, Call {
     readonly policy: EffectivePolicy,
     readonly lane: Lane,
     readonly downstream: Downstream,
+    /** As the app sent it, prefix included. */
+    readonly appPath: string,
   ) {
     this.arrivedMs = deps.clock.nowMs()
     this.facts = readRequestFacts(downstream.method, downstream.headers, policy, deps.clock.wallMs())

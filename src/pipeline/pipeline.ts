@@ -79,6 +79,7 @@ export class Pipeline {
 
   handle(downstream: Downstream, address: RequestAddress): AppListener {
     this.#onBegin()
+    const appPath = downstream.path
     const found = this.#find(downstream, address)
     if ('reason' in found) {
       this.#refuse(downstream, found.reason, found.upstream)
@@ -86,7 +87,7 @@ export class Pipeline {
     }
     const { upstream } = found
     const route = matchRoute(upstream, downstream.method, downstream.path, downstream.headers)
-    const exchange = this.#exchange(downstream, upstream, route)
+    const exchange = this.#exchange(downstream, upstream, route, appPath)
     exchange.start()
     return exchange
   }
@@ -173,11 +174,25 @@ export class Pipeline {
     return [...this.#states.values()].flatMap(state => state.statuses())
   }
 
-  #exchange(downstream: Downstream, upstream: UpstreamSnapshot, route: RouteSnapshot | null): Exchange {
+  #exchange(
+    downstream: Downstream,
+    upstream: UpstreamSnapshot,
+    route: RouteSnapshot | null,
+    appPath: string,
+  ): Exchange {
     const policy = route?.policy ?? upstream.policy
     const { generation } = this.#snapshot
     const lane = this.#lane(upstream, route)
-    return new Exchange(this.#exchangeDeps, generation, upstream, route?.name ?? null, policy, lane, downstream)
+    return new Exchange(
+      this.#exchangeDeps,
+      generation,
+      upstream,
+      route?.name ?? null,
+      policy,
+      lane,
+      downstream,
+      appPath,
+    )
   }
 
   #ofOwnPort(name: string): Found {

@@ -97,14 +97,14 @@ export class UpgradeCall {
   }
 
   #report(status: number, outcome: Outcome, attempts: number): void {
-    const { deps, upstream, route, generation, path } = this.#context
+    const { deps, upstream, route, generation } = this.#context
     const durationMs = deps.clock.nowMs() - this.#startMs
     deps.sink.emit({
       type: 'request-finished',
       upstream: upstream.name,
       route,
       method: this.#request.method,
-      path: withoutQuery(path),
+      path: withoutQuery(this.#request.path),
       status,
       outcome,
       attempts,

@@ -56,7 +56,7 @@ describe('the admin port', () => {
     expect(status.generation).toBeGreaterThanOrEqual(1)
     expect(status.hash).toMatch(/^[0-9a-f]{8,}$/)
     expect(status.lastReloadError).toBeNull()
-    const [payments] = status.upstreams
+    const { payments } = status.upstreams
     expect(payments).toMatchObject({ name: 'payments', inFlight: 0, waiting: 0, gate: { closed: false } })
     expect(payments?.breaker).toMatchObject({ state: 'closed', failuresInARow: 2 })
     expect(payments?.budget.balance).toBeGreaterThan(0)

@@ -139,11 +139,11 @@ describe.concurrent('a Retry-After that is too long', () => {
     expect(upstream.hits).toBe(1)
   })
 
-  test('closes a gate for the cap: the next call waits for it, one in a hurry is refused with the time left', async ({
+  test('closes a gate for the cap under scope: upstream: the next call waits for it, one in a hurry is refused with the time left', async ({
     stage,
   }) => {
     const upstream = (await stage.upstream()).plays(told('86400', 429), good)
-    const sidecar = await stage.sidecar(payments(upstream, { retryAfter: { cap: '2s' } }))
+    const sidecar = await stage.sidecar(payments(upstream, { retryAfter: { cap: '2s', scope: 'upstream' } }))
     await sidecar.call('/payments/x')
     const hurried = await sidecar.call('/payments/y', { headers: { 'forbear-timeout-ms': '300' } })
     expect([hurried.status, problem(hurried).reason]).toEqual([503, 'gate-closed'])

@@ -24,14 +24,16 @@ export interface Status {
   readonly generation: number
   readonly hash: string
   readonly lastReloadError: { readonly messages: readonly string[] } | null
-  readonly upstreams: readonly {
-    readonly name: string
-    readonly breaker: { readonly state: string; readonly failuresInARow: number }
-    readonly budget: { readonly balance: number }
-    readonly gate: { readonly closed: boolean }
-    readonly inFlight: number
-    readonly waiting: number
-  }[]
+  readonly upstreams: Readonly<Record<string, UpstreamStatus>>
+}
+
+export interface UpstreamStatus {
+  readonly name: string
+  readonly breaker: { readonly state: string; readonly failuresInARow: number }
+  readonly budget: { readonly balance: number }
+  readonly gate: { readonly closed: boolean }
+  readonly inFlight: number
+  readonly waiting: number
 }
 
 export class Sidecar {
@@ -118,8 +120,8 @@ export class Sidecar {
     return JSON.parse((await this.admin('/status')).text) as Status
   }
 
-  async upstreamStatus(name: string): Promise<Status['upstreams'][number]> {
-    const found = (await this.status()).upstreams.find(one => one.name === name)
+  async upstreamStatus(name: string): Promise<UpstreamStatus> {
+    const found = (await this.status()).upstreams[name]
     if (!found) throw new Error(`/status knows no upstream ${name}`)
     return found
   }
