@@ -167,7 +167,8 @@ export class AttemptRun implements AttemptListener {
     this.#attempt?.abort()
   }
 
-  onAppGone(): void {
+  /** Ends it without a word on the upstream: the app left, or we are leaving. */
+  abandon(): void {
     this.#clock?.cancel()
     this.#attempt?.abort()
     this.#settle('none', 'aborted', this.#exchange.deps.clock.nowMs())

@@ -16,6 +16,6 @@ export interface ExchangeDeps {
   retriesOff(): boolean
   /** The policy in force now allows no further attempt of a request that began under an older one. */
   forbidsRetry(exchange: Exchange): boolean
-  /** A request is over. */
-  onFinished(): void
+  /** A request is over: answered, or its app is gone. */
+  onFinished(exchange: Exchange | null): void
 }

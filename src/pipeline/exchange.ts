@@ -127,8 +127,6 @@ export class Exchange implements AppListener, Call {
     return this.memory
   }
 
-  // ---- waiting -----------------------------------------------------------------------------------------------------
-
   get #waiting(): Wait {
     this.wait ??= new Wait(this)
     return this.wait
@@ -152,8 +150,6 @@ export class Exchange implements AppListener, Call {
     if (this.deps.forbidsRetry(this)) this.stop('retries-off', 'retries-exhausted')
     else this.#tryStart()
   }
-
-  // ---- what an attempt reports -------------------------------------------------------------------------------------
 
   onHead(run: AttemptRun, head: ResponseHead, facts: AttemptFacts): void {
     if (!facts.retryable) return this.#commit(run, facts.stop === 'exhausted' ? 'layer' : 'delivered')
@@ -192,8 +188,6 @@ export class Exchange implements AppListener, Call {
     else this.#waiting.backOff(delayMs)
   }
 
-  // ---- endings -----------------------------------------------------------------------------------------------------
-
   #commit(run: AttemptRun, outcome: DeliveredOutcome): void {
     this.#phase = 'delivering'
     this.#deadline.clear()
@@ -214,14 +208,21 @@ export class Exchange implements AppListener, Call {
   }
 
   onAnswered(): void {
-    this.deps.onFinished()
+    this.deps.onFinished(this)
   }
 
   onAppGone(): void {
-    this.deps.onFinished()
+    this.deps.onFinished(this)
     if (this.#phase === 'over') return
-    this.#run?.onAppGone()
+    this.#run?.abandon()
     this.#finish({ status: 499, outcome: 'aborted', bytes: this.#run?.bytes ?? 0 })
+  }
+
+  /** The drain period is over: whatever has no answer yet gets one now. */
+  onDrained(): void {
+    if (this.#phase === 'delivering' || this.#phase === 'over') return
+    this.#run?.abandon()
+    this.giveUp('draining')
   }
 
   #onDeadline(): void {
@@ -238,7 +239,7 @@ export class Exchange implements AppListener, Call {
     this.#returnGateProbe()
     reportFinished(this, ending)
     // Nothing else is told after the connection was destroyed.
-    if (ending.outcome === 'cut') this.deps.onFinished()
+    if (ending.outcome === 'cut') this.deps.onFinished(this)
   }
 
   #returnGateProbe(): void {

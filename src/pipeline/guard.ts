@@ -9,8 +9,6 @@ import type { BreakerTransition, ReconfigurableBreaker } from './ports.js'
 export interface Waiter {
   /** The breaker opened and will not probe before `reopensAtMs`. */
   onBreakerOpen(reopensAtMs: number): void
-  /** The drain period is over. */
-  onDrained(): void
 }
 
 /** A half-open breaker with calls in line is asked again after this long, should its probe tell nothing. */
@@ -95,10 +93,6 @@ export class Guard {
       this.#sink.emit({ type: 'gate-changed', upstream: this.upstream, to: 'open', closedForMs: null })
       this.#openLine()
     } else this.line.sendOne()
-  }
-
-  onDrained(): void {
-    for (const waiter of [...this.waiters]) waiter.onDrained()
   }
 
   dispose(): void {

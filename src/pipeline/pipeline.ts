@@ -29,6 +29,7 @@ const NOBODY: AppListener = Object.freeze({ onAnswered() {}, onAppGone() {} })
 export class Pipeline {
   readonly #deps: PipelineDeps
   readonly #exchangeDeps: ExchangeDeps
+  readonly #exchanges = new Set<Exchange>()
   readonly #states = new Map<string, UpstreamState>()
   #snapshot: Snapshot
   #router: Router
@@ -48,7 +49,7 @@ export class Pipeline {
       ...deps,
       retriesOff: () => this.retriesOff,
       forbidsRetry: exchange => this.#forbidsRetry(exchange),
-      onFinished: () => this.#onEnd(),
+      onFinished: exchange => this.#onEnd(exchange),
     }
     this.apply(snapshot)
   }
@@ -88,6 +89,7 @@ export class Pipeline {
     const { upstream } = found
     const route = matchRoute(upstream, downstream.method, downstream.path, downstream.headers)
     const exchange = this.#exchange(downstream, upstream, route, appPath)
+    this.#exchanges.add(exchange)
     exchange.start()
     return exchange
   }
@@ -143,7 +145,8 @@ export class Pipeline {
     this.lastCallMs = this.#deps.clock.nowMs()
   }
 
-  #onEnd(): void {
+  #onEnd(exchange: Exchange | null): void {
+    if (exchange !== null) this.#exchanges.delete(exchange)
     this.active -= 1
     this.lastCallMs = this.#deps.clock.nowMs()
   }
@@ -160,10 +163,10 @@ export class Pipeline {
     return found !== undefined
   }
 
-  /** The drain period is over: waits end with their error, new calls are refused. */
+  /** The drain period is over: what has no answer yet gets one, new calls are refused. */
   drain(): void {
     this.#drained = true
-    for (const state of this.#states.values()) state.onDrained()
+    for (const exchange of [...this.#exchanges]) exchange.onDrained()
   }
 
   dispose(): void {
@@ -235,6 +238,6 @@ export class Pipeline {
       generation: this.#snapshot.generation,
       traceId: null,
     })
-    this.#onEnd()
+    this.#onEnd(null)
   }
 }

@@ -65,7 +65,7 @@ export class UpgradeCall {
       connectTimeoutMs: policy.timeouts.connectMs,
       handshakeTimeoutMs: Math.min(policy.timeouts.attemptMs, policy.timeouts.totalMs),
       onOutcome: outcome => this.#onOutcome(permit, outcome),
-      onClosed: () => this.#context.deps.onFinished(),
+      onClosed: () => this.#context.deps.onFinished(null),
     }
   }
 
@@ -92,7 +92,7 @@ export class UpgradeCall {
   #refuse(reason: OwnReason, retryAfterMs: number | null): UpgradeDecision {
     const answer = ownAnswer(reason, { upstream: this.#context.upstream.name, retryAfterMs })
     this.#report(answer.status, reason, 0)
-    this.#context.deps.onFinished()
+    this.#context.deps.onFinished(null)
     return { proceed: false, answer }
   }
 

@@ -61,10 +61,6 @@ export class UpstreamState {
     this.#reconcileRoutes()
   }
 
-  onDrained(): void {
-    for (const lane of this.#lanes()) lane.guard.onDrained()
-  }
-
   force(state: 'open' | 'closed' | 'auto'): void {
     for (const lane of this.#lanes()) lane.guard.breaker.force(state)
   }

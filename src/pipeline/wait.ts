@@ -81,10 +81,6 @@ export class Wait implements SlotWaiter, LineMember, Waiter {
     else if (this.#place === 'slot' || this.#wakeAtMs < reopensAtMs) this.#exchange.stop('breaker-open', 'breaker-open')
   }
 
-  onDrained(): void {
-    this.#exchange.giveUp('draining')
-  }
-
   leave(): void {
     if (this.#place === null) return
     const { deps, lane } = this.#exchange
