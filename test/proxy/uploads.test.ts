@@ -96,6 +96,19 @@ describe('an upload', () => {
     }
   })
 
+  it('that breaks off under an early answer cuts it with the same word', async () => {
+    const raw = await RawUpstream.start(socket => {
+      socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nso far'))
+    })
+    const { transport, upstream } = transportTo(raw)
+    const stream = new PassThrough()
+    stream.write('begin')
+    const one = call(transport, upstream, { method: 'POST', body: () => ({ stream, contentLength: null }) })
+    await until(() => one.app.bytesOut > 0)
+    stream.destroy(new Error('the app left'))
+    expect(await one.over).toMatchObject({ end: 'cut', code: 'REQUEST_BODY' })
+  })
+
   it('may break off in the very tick of an abort', async () => {
     const raw = await RawUpstream.start(socket => {
       socket.on('data', chunk => chunk.toString().startsWith('GET') && socket.write(OK))
