@@ -86,7 +86,7 @@ export interface Attempt {
 }
 
 export interface AttemptListener {
-  /** The request, body included, is on the wire; the attempt clock starts. */
+  /** The request, body included, is on the wire; the attempt clock starts. Not told when the head comes first. */
   onSent(): void
   onInterim(status: number, headers: RawHeaders): void
   /** Must call `deliver`, `hold` or `abort` before it returns. */

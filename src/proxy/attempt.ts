@@ -15,7 +15,7 @@ import { Upload } from './upload.js'
 
 export interface AttemptTools {
   readonly clock: Clock
-  /** Calls `watchIdle` once what has already arrived is handled, so that a short answer costs no timer. */
+  /** Calls `watchIdle` a little later, for all exchanges of that time at once, so that a short one costs no timer. */
   watchLater(exchange: Exchange): void
 }
 

@@ -54,6 +54,11 @@ export class Dial {
     this.socket?.destroy()
   }
 
+  /** Ends it with this error. */
+  fail(error: Error): void {
+    this.finish(error)
+  }
+
   private start(): void {
     if (this.done === null) return
     const { hostname } = this.to.target

@@ -185,7 +185,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.upload.broke(error)) {
       // The app is going; its side aborts us, if it has not been told of this already.
       const cause = new fail.CodedError(fail.REQUEST_BODY, error.message)
-      this.tellLater(fail.exchangeFailure(cause, this.idleBeforeMs), setImmediate)
+      const failure = fail.exchangeFailure(cause, this.idleBeforeMs)
+      this.later(setImmediate, () => this.attempt.listener.onFailure(failure))
     } else this.tell(fail.exchangeFailure(error, this.idleBeforeMs))
   }
 
@@ -193,8 +194,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
     const code = fail.codeOf(error)
     // A 304 tells the length of the body that it does not have (RFC 9110 §15.4.5); undici waits for it in vain.
     if (this.head?.status === 304 && code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') this.onComplete([])
-    else if (this.phase === 'delivering') this.cut(code)
-    else this.finish()
+    else if (this.phase === 'holding') this.finish()
+    else if (this.upload.broke(error)) this.later(setImmediate, () => this.cut(fail.REQUEST_BODY))
+    else this.cut(code)
   }
 
   private breakOff(code: string, message: string): void {
@@ -204,20 +206,22 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   private tell(failure: AttemptFailure): void {
-    if (this.starting) this.tellLater(failure, queueMicrotask)
+    const { listener } = this.attempt
+    if (this.starting) this.later(queueMicrotask, () => listener.onFailure(failure))
     else {
       this.finish()
-      this.attempt.listener.onFailure(failure)
+      listener.onFailure(failure)
     }
   }
 
-  private tellLater(failure: AttemptFailure, later: (fn: () => void) => unknown): void {
+  /** An abort until then keeps it untold. */
+  private later(schedule: (fn: () => void) => unknown, tell: () => void): void {
     this.finish()
     this.phase = 'failing'
-    later(() => {
+    schedule(() => {
       if (this.phase !== 'failing') return
       this.phase = 'done'
-      this.attempt.listener.onFailure(failure)
+      tell()
     })
   }
 

@@ -3,7 +3,7 @@ import type { UpstreamSnapshot } from '../core/snapshot.js'
 import type { AttemptFailure } from '../pipeline/ports.js'
 import { Connection, type ConnectionOwner } from './connection.js'
 import { Dial, type DialTarget } from './dial.js'
-import { connectFailure } from './failure.js'
+import { CodedError, connectFailure } from './failure.js'
 import type { Resolver } from './resolver.js'
 import { loadTlsContext } from './tls-context.js'
 
@@ -119,8 +119,7 @@ export class ConnectionPool implements ConnectionOwner {
   /** Ends everything at once; resolves when every socket is closed. */
   destroy(): Promise<void> {
     this.draining = true
-    for (const dial of this.dials) dial.cancel()
-    this.dials.clear()
+    for (const dial of this.dials) dial.fail(new CodedError('CLOSED', 'the transport was closed'))
     for (const connection of this.all) connection.destroy()
     return new Promise(resolve => {
       this.whenEmpty = resolve

@@ -2,30 +2,15 @@ import type { RawHeaders } from '../pipeline/ports.js'
 
 export const NO_HEADERS: RawHeaders = []
 
-/**
- * Names and values as latin1 strings. The parser's pieces are views of one read, so the span they lie in is decoded
- * once and cut up; a head that came in several reads is decoded piece by piece.
- */
+/** `latin1Slice` is what `toString('latin1')` ends in, at two thirds of the cost; Node's types leave it out. */
+type Piece = Buffer & { latin1Slice(): string }
+
+/** The parser's pieces, names and values in turn, as strings. */
 export function decodeHeaders(pieces: readonly Buffer[]): RawHeaders {
   const count = pieces.length
-  const first = pieces[0]
-  const last = pieces[count - 1]
-  if (first === undefined || last === undefined) return NO_HEADERS
-  const memory = first.buffer
-  const start = first.byteOffset
+  if (count === 0) return NO_HEADERS
   const headers = new Array<string>(count)
-  let text: string | null = null
-  let end = start
-  for (const piece of pieces) {
-    if (piece.buffer !== memory || piece.byteOffset < end) return pieces.map(one => one.toString('latin1'))
-    end = piece.byteOffset + piece.length
-  }
-  text = Buffer.from(memory, start, end - start).toString('latin1')
-  for (let at = 0; at < count; at++) {
-    const piece = pieces[at] as Buffer
-    const from = piece.byteOffset - start
-    headers[at] = text.substring(from, from + piece.length)
-  }
+  for (let at = 0; at < count; at++) headers[at] = (pieces[at] as Piece).latin1Slice()
   return headers
 }
 

@@ -12,6 +12,8 @@ export class Upload {
     readonly contentLength: number | null,
   ) {
     this.running = stream !== null
+    // undici takes its handler off when it is done; an error may be on its way to the stream then.
+    stream?.on('error', () => {})
   }
 
   /** The error came from the app's side. */

@@ -167,4 +167,11 @@ describe('destroy', () => {
     expect((await one.over).failure?.kind).toBe('reset')
     await until(() => raw.sockets.size === 0)
   })
+
+  it('ends calls that are still connecting', async () => {
+    const { transport, upstream } = transportTo(await RawUpstream.start(() => {}))
+    const one = call(transport, upstream)
+    await transport.destroy()
+    expect((await one.over).failure).toMatchObject({ kind: 'connect', code: 'CLOSED' })
+  })
 })

@@ -1,4 +1,5 @@
-import { Resolver } from '../../../src/proxy/resolver.js'
+import type { Clock } from '../../../src/clock/clock.js'
+import type { Resolver } from '../../../src/proxy/resolver.js'
 import { UndiciTransport } from '../../../src/proxy/transport.js'
 import { RawUpstream, snapshotOf, type UpstreamOptions, upstreamAt } from './call.js'
 import { systemClock } from './system-clock.js'
@@ -8,10 +9,10 @@ export const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'
 const closing: (() => Promise<void>)[] = []
 
 /** A transport that knows one upstream, both closed by `clearStage`. */
-export function transportTo(raw: RawUpstream, options: UpstreamOptions & { resolver?: Resolver } = {}) {
+export function transportTo(raw: RawUpstream, options: UpstreamOptions & { resolver?: Resolver; clock?: Clock } = {}) {
   const upstream = upstreamAt(raw.port, options)
-  const { resolver } = options
-  const transport = new UndiciTransport({ clock: systemClock, random: () => 0.5, ...(resolver && { resolver }) })
+  const { resolver, clock = systemClock } = options
+  const transport = new UndiciTransport({ clock, random: () => 0.5, ...(resolver && { resolver }) })
   transport.reconcile(snapshotOf(upstream))
   closing.push(() => transport.destroy())
   closing.push(() => raw.close())

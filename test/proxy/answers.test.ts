@@ -1,115 +1,10 @@
-import { PassThrough, Readable } from 'node:stream'
 import { afterEach, describe, expect, it } from 'vitest'
 import { call, RawUpstream, until } from './support/call.js'
-import { bodyOf, FakeApp } from './support/fake-app.js'
-import { clearStage, OK, transportTo } from './support/stage.js'
+import { FakeApp } from './support/fake-app.js'
+import { clearStage, transportTo } from './support/stage.js'
+import { systemClock } from './support/system-clock.js'
 
 afterEach(clearStage)
-
-describe('an upload', () => {
-  it('is complete, byte for byte, and only then told as sent', async () => {
-    let received = 0
-    const raw = await RawUpstream.start(socket => {
-      socket.on('data', chunk => {
-        received += chunk.length
-        if (received > 1_000_000) socket.write(OK)
-      })
-    })
-    const { transport, upstream } = transportTo(raw)
-    const chunk = Buffer.alloc(100_000, 'x')
-    const stream = Readable.from(
-      Array.from({ length: 10 }, () => chunk),
-      { objectMode: false },
-    )
-    const one = call(transport, upstream, {
-      method: 'PUT',
-      body: () => ({ stream, contentLength: 1_000_000 }),
-    })
-    expect((await one.over).end).toBe('delivered')
-    expect(one.told).toEqual(['returned', 'sent', 'head', 'delivered'])
-  })
-
-  it('that is answered early gets that answer, and the connection is not used again', async () => {
-    const raw = await RawUpstream.start(socket => {
-      socket.once('data', () => socket.write('HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\n\r\nbig'))
-    })
-    const { transport, upstream } = transportTo(raw)
-    const stream = new PassThrough()
-    stream.write('begin')
-    const one = call(transport, upstream, { method: 'POST', body: () => ({ stream, contentLength: null }) })
-    expect(await one.over).toMatchObject({ end: 'delivered', bytes: 3 })
-    expect(one.app.head?.status).toBe(413)
-    expect(one.told).not.toContain('sent')
-    await until(() => raw.sockets.size === 0 && stream.destroyed)
-  })
-
-  it('that stands still is a reset named after the idle clock', async () => {
-    const raw = await RawUpstream.start(() => {})
-    const { transport, upstream } = transportTo(raw)
-    const stream = new PassThrough()
-    stream.write('begin')
-    const one = call(transport, upstream, {
-      method: 'POST',
-      body: () => ({ stream, contentLength: null }),
-      idleTimeoutMs: 20,
-    })
-    expect((await one.over).failure).toMatchObject({ kind: 'reset', code: 'IDLE_TIMEOUT' })
-    await until(() => raw.sockets.size === 0 && stream.destroyed)
-  })
-
-  it('that moves slowly is not cut by the idle clock', async () => {
-    let text = ''
-    const raw = await RawUpstream.start(socket => {
-      socket.on('data', chunk => {
-        text += chunk.toString()
-        if (text.endsWith('0\r\n\r\n')) socket.write(OK)
-      })
-    })
-    const { transport, upstream } = transportTo(raw)
-    const stream = new PassThrough()
-    const one = call(transport, upstream, {
-      method: 'POST',
-      body: () => ({ stream, contentLength: null }),
-      idleTimeoutMs: 60,
-    })
-    for (let n = 0; n < 8; n++) {
-      stream.write('x')
-      await new Promise(resolve => setTimeout(resolve, 15))
-    }
-    stream.end()
-    expect((await one.over).end).toBe('delivered')
-  })
-
-  it('that the app breaks off leaves time to be aborted before it is told as a failure', async () => {
-    const raw = await RawUpstream.start(() => {})
-    const { transport, upstream } = transportTo(raw)
-    for (const aborted of [false, true]) {
-      const stream = new PassThrough()
-      stream.write('begin')
-      const one = call(transport, upstream, { method: 'POST', body: () => ({ stream, contentLength: 10 }) })
-      await until(() => raw.sockets.size === 1)
-      stream.destroy(new Error('the app left'))
-      if (aborted) stream.once('close', () => one.attempt.abort())
-      else expect((await one.over).failure).toMatchObject({ kind: 'reset', code: 'REQUEST_BODY' })
-      await until(() => raw.sockets.size === 0)
-      expect(one.told).toEqual(aborted ? ['returned'] : ['returned', 'failure'])
-    }
-  })
-
-  it('is taken up only once there is a connection', async () => {
-    const raw = await RawUpstream.answering(OK)
-    const { transport, upstream } = transportTo(raw)
-    let opened = 0
-    const body = () => {
-      opened++
-      return bodyOf('x')()
-    }
-    const one = call(transport, upstream, { method: 'POST', body })
-    expect(opened).toBe(0)
-    await one.over
-    expect(opened).toBe(1)
-  })
-})
 
 describe('a delivered body', () => {
   it('that breaks off destroys the app connection and is told as cut', async () => {
@@ -220,6 +115,17 @@ describe('a held answer', () => {
     await until(() => one.told.includes('head') && raw.sockets.size === 0)
     expect(one.attempt.held()).toBeNull()
     expect(one.told).toEqual(['returned', 'sent', 'head'])
+  })
+
+  it('that does not end is given up after a while', async () => {
+    const raw = await RawUpstream.answering('HTTP/1.1 503 Busy\r\nContent-Length: 5\r\n\r\nla')
+    // A hundred times as fast as the world.
+    const clock = { ...systemClock, after: (ms: number, fn: () => void) => systemClock.after(ms / 100, fn) }
+    const hasty = { ...clock, nowMs: () => systemClock.nowMs() * 100 }
+    const { transport, upstream } = transportTo(raw, { clock: hasty })
+    const one = call(transport, upstream, { onHead: attempt => attempt.hold(100) })
+    await until(() => one.told.includes('head') && raw.sockets.size === 0)
+    expect(one.attempt.held()).toBeNull()
   })
 
   it('that breaks off is none, without a word', async () => {

@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest'
+import { decodeHeaders, requestHeaders, statusPhrase } from '../../src/proxy/raw-headers.js'
+
+describe('request fields', () => {
+  it('keep order and case, with ours in place of equally named ones and the length last', () => {
+    const app = ['X-A', '1', 'BAGGAGE', 'old', 'x-a', '2', 'Accept', '*/*']
+    expect(requestHeaders('h:1', app, ['baggage', 'new', 'forbear-attempt', '2'], 5)).toEqual(
+      'Host h:1 X-A 1 x-a 2 Accept */* baggage new forbear-attempt 2 Content-Length 5'.split(' '),
+    )
+    expect(requestHeaders('h', [], [], null)).toEqual(['Host', 'h'])
+  })
+})
+
+describe('response fields', () => {
+  it('are latin1, whatever their bytes', () => {
+    expect(decodeHeaders([Buffer.from('X'), Buffer.from([0x61, 0xff, 0x80])])).toEqual(['X', 'a\xff\x80'])
+    expect(decodeHeaders([])).toEqual([])
+  })
+})
+
+describe('a reason phrase', () => {
+  it('goes back to the bytes it came as, without control characters', () => {
+    expect(statusPhrase('Not Found')).toBe('Not Found')
+    expect(statusPhrase('Überfüllt')).toBe(Buffer.from('Überfüllt').toString('latin1'))
+    expect(statusPhrase('a\u0001b\nc\u007f')).toBe('abc')
+  })
+})
