@@ -21,6 +21,10 @@ export interface Ramp {
 /** More calls come than the ceiling lets go: what counts as healthy grows by this share a second. */
 const CEILING_GROWTH_RATIO = 0.1
 
+export function atCeiling(ramp: Ramp): boolean {
+  return ramp.ratePerSec >= ramp.healthyPerSec * RAMP_CEILING_RATIO
+}
+
 /** A line that does not get shorter at the ceiling, with nothing but good answers, needs a higher one. */
 export function raiseCeiling(ramp: Ramp): Ramp {
   return { ...ramp, healthyPerSec: ramp.healthyPerSec * (1 + CEILING_GROWTH_RATIO) }

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../clock/clock.js'
-import { HealthyRate, nextRamp, RAMP_STEP_MS, type Ramp, raiseCeiling, startRamp } from '../core/ramp.js'
+import { atCeiling, HealthyRate, nextRamp, RAMP_STEP_MS, type Ramp, raiseCeiling, startRamp } from '../core/ramp.js'
 
 /** A call that stands in line; the line calls it when its turn has come. */
 export interface LineMember {
@@ -31,6 +31,7 @@ type LineState =
       /** Steps of the running look at whether the line gets shorter. */
       steps: number
       lengthThen: number
+      /** It began at the ceiling, and no answer was bad since. */
       clean: boolean
     }
 
@@ -116,7 +117,7 @@ export class Line {
       bad: 0,
       steps: 0,
       lengthThen: this.length,
-      clean: true,
+      clean: false,
     }
     this.#timer = this.#clock.after(TICK_MS, this.#tick)
   }
@@ -159,7 +160,7 @@ export class Line {
     if (state.clean && this.length >= state.lengthThen) state.ramp = raiseCeiling(state.ramp)
     state.steps = 0
     state.lengthThen = this.length
-    state.clean = true
+    state.clean = atCeiling(state.ramp)
   }
 
   #peek(): LineMember | null {
