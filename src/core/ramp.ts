@@ -18,7 +18,7 @@ export interface Ramp {
   readonly ratePerSec: number
 }
 
-/** More calls come than the ceiling lets go: what counts as healthy grows by this share a second. */
+/** More calls come than the ceiling lets go: what counts as healthy grows by this share per look. */
 const CEILING_GROWTH_RATIO = 0.1
 
 export function atCeiling(ramp: Ramp): boolean {

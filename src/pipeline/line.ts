@@ -11,8 +11,8 @@ export interface LineMember {
 /** How often calls are let go while the ramp runs: small enough that a tick is no burst. */
 const TICK_MS = 10
 
-/** A second. */
-const STEPS_PER_LOOK = 10
+/** Ten seconds: a line that keeps its length so long meets more load than before the outage, not only its backlog. */
+const STEPS_PER_LOOK = 100
 
 /**
  * `idle` nobody is held back · `blocked` the gate is closed or the breaker is open · `ramping` let go at a rate.
