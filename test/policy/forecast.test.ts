@@ -79,7 +79,7 @@ describe('the budget', () => {
   })
 })
 
-/** Average over five windows after two to warm up; a retry is asked for ten times as often as a call comes. */
+/** Average over ten windows after two to warm up; a retry is asked for ten times as often as a call comes. */
 function grantedInTenSeconds(budget: RetryBudget, rate: number, windowMs: number): number {
   const [fromMs, toMs] = [2 * windowMs, 12 * windowMs]
   let granted = 0
