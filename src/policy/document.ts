@@ -32,6 +32,8 @@ export interface ParsedDocument {
   readonly entries: ReadonlyMap<object, ReadonlyMap<string, Entry>>
   /** False when the YAML is so broken that `root` cannot be judged. */
   readonly readable: boolean
+  /** Readable, and without any mistake of YAML. */
+  readonly intact: boolean
 }
 
 export interface Finding {

@@ -9,6 +9,8 @@ import { SECTION_FIELDS } from './generated/fields.js'
 export interface Layer {
   /** `Policy careful`, `Upstream payments`, `route place-order`. */
   readonly label: string
+  /** Higher ones lie on top. */
+  readonly rank: number
   readonly document: ParsedDocument
   /** Where its sections stand in the document. */
   readonly at: Path
@@ -23,6 +25,8 @@ export interface Field {
   readonly layer: Layer | null
   /** From the top of the layer's document. */
   readonly path: Path
+  /** What the layer wrote here is wrong and has its own message; `value` is the one below. */
+  readonly faulty?: true
 }
 
 /** `retry.backoff.base` → its value; header names in lower case after `retry.onHeaders.`. */
@@ -57,7 +61,8 @@ export function overlay(below: Fields, layer: Layer): Fields {
 
 function add(fields: Map<string, Field>, layer: Layer, name: string, below: Path, value: unknown): void {
   const path = [...layer.at, ...below]
-  if (!isFaulty(layer.faults, path)) fields.set(name, { value, layer, path })
+  const faulty = isFaulty(layer.faults, path)
+  fields.set(name, faulty ? { value: fields.get(name)?.value, layer, path, faulty } : { value, layer, path })
 }
 
 function addHeaders(fields: Map<string, Field>, layer: Layer, path: Path, value: unknown): void {

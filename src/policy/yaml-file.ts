@@ -39,13 +39,15 @@ type YamlDocument = Document.Parsed
 function readDocument(file: string, lines: LineCounter, yaml: YamlDocument, template: boolean) {
   const { entries, findings, readable, root } = readNode(yaml.contents as Node | null, at => lines.linePos(at).line)
   const syntax = syntaxFindings(yaml)
+  const judged = readable && syntax.length === 0 && !template
   const document: ParsedDocument = {
     file,
     lines,
     entries,
     root,
     top: topSpan(yaml),
-    readable: readable && syntax.length === 0 && !template,
+    readable: judged,
+    intact: judged && findings.length === 0,
   }
   return { document, findings: syntax.length > 0 ? syntax : findings }
 }
