@@ -32,8 +32,18 @@ export function fileMessage(code: MessageCode, file: string, text: string): Poli
   return { code, severity: CODES[code].severity, file, line: 0, col: 0, length: 0, path: '', text, suggestion: null }
 }
 
-/** By file, then by position in it: a stable order, whatever found them. */
-export function sortMessages(list: readonly PolicyMessage[]): PolicyMessage[] {
+/** One per mistake, by file, then by position in it: a stable order, whatever found them. */
+export function distinctMessages(list: readonly PolicyMessage[]): PolicyMessage[] {
+  const seen = new Set<string>()
+  return sorted(list).filter(message => {
+    // What an anchor or a Policy gets wrong would come again with each use. Missing keys share the place of their mapping.
+    const rest = message.code === 'FB032' || message.line === 0 ? message.text : ''
+    const key = `${message.code} ${message.file}:${message.line}:${message.col} ${rest}`
+    return !seen.has(key) && seen.add(key)
+  })
+}
+
+function sorted(list: readonly PolicyMessage[]): PolicyMessage[] {
   return [...list].sort(
     (a, b) =>
       compare(a.file, b.file) || a.line - b.line || a.col - b.col || compare(a.code, b.code) || compare(a.text, b.text),

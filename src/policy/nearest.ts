@@ -5,7 +5,7 @@ export function nearest(word: string, candidates: Iterable<string>): string | nu
   let best: string | null = null
   let bestDistance = Math.floor(wanted.length / 3) + 1
   for (const candidate of candidates) {
-    const distance = editDistance(wanted, bare(candidate))
+    const distance = distanceTo(wanted, bare(candidate))
     if (distance < bestDistance || (distance === bestDistance && best === null)) {
       best = candidate
       bestDistance = distance
@@ -19,6 +19,11 @@ const MAX_LENGTH = 100
 /** `max_attempts`, `max-attempts` and `MaxAttempts` are the same word in other dress. */
 function bare(word: string): string {
   return word.toLowerCase().replace(/[-_\s]/g, '')
+}
+
+/** An abbreviation is as near as one slip. */
+function distanceTo(wanted: string, candidate: string): number {
+  return wanted.length > 2 && candidate.startsWith(wanted) && candidate !== wanted ? 1 : editDistance(wanted, candidate)
 }
 
 /** Insertions, deletions, replacements and swaps of neighbours. */

@@ -28,6 +28,25 @@ function applyRule(rule: Rule, fields: Fields, policy: EffectivePolicy): PolicyM
   return text === null ? [] : [message(marked.layer.document, { code: rule.code, path: marked.path, text })]
 }
 
+/** A route may only tighten the budget of its upstream: its retries are withdrawn from both. */
+export function budgetMessages(route: Ruled, upstream: Ruled): PolicyMessage[] {
+  return (['ratio', 'minPerSecond', 'window'] as const).flatMap(name => {
+    const field = written(route.fields, `budget.${name}`)
+    const above = upstream.fields.get(`budget.${name}`)
+    if (field === null || above === undefined || field === above || field.faulty || above.faulty) return []
+    const key = name === 'window' ? 'windowMs' : name
+    if (route.policy.budget[key] <= upstream.policy.budget[key]) return []
+    const limit = nameOf(upstream.fields, `budget.${name}`, field)
+    const text = `budget.${name} ${field.value} is above the upstream's own ${limit}: a route may only tighten it`
+    return [message(field.layer.document, { code: 'FB058', path: field.path, text })]
+  })
+}
+
+interface Ruled {
+  readonly fields: Fields
+  readonly policy: EffectivePolicy
+}
+
 /** The statuses of 4xx that mean "later" rather than "no" (RFC 9110 §15.5.9, RFC 8470 §5.2, RFC 6585 §4). */
 const LATER = new Set([408, 425, 429])
 

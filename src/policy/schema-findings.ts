@@ -81,7 +81,7 @@ function valueFinding(path: Path, { keyword, data, params }: ErrorObject, schema
     case 'maximum':
       if (path.at(-1) === 'maxAttempts' && data === 0) {
         const text = '0 would be no call at all: write 1, the first attempt counts'
-        return { code: 'FB036', path, text, suggestion: '1' }
+        return { code: 'FB036', path, text }
       }
       return { code: 'FB036', path, text: `${data} is out of range: ${allowed}` }
     case 'minLength':
