@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
-import { deepFreeze } from './deep-freeze.js'
 import type { LoadAnswer, LoadRequest } from './load-request.js'
+import { type PackedAnswer, unpackAnswer } from './load-wire.js'
 
 const ENTRY = new URL('./load-worker.js', import.meta.url)
 /** Hundreds of upstreams need a tenth of it; a document made to explode ends its thread and not the sidecar. */
@@ -10,8 +10,12 @@ const MAX_HEAP_MB = 256
  * Loads policies in a thread of its own that lives as long as the load, so that parsing blocks no request and an idle
  * sidecar holds no second heap. Rejects when the thread ends without an answer.
  */
-export function loadInWorker(request: LoadRequest, signal: AbortSignal): Promise<LoadAnswer> {
-  return new Promise<LoadAnswer>((resolve, reject) => {
+export async function loadInWorker(request: LoadRequest, signal: AbortSignal): Promise<LoadAnswer> {
+  return unpackAnswer(await answerOf(request, signal))
+}
+
+function answerOf(request: LoadRequest, signal: AbortSignal): Promise<PackedAnswer> {
+  return new Promise((resolve, reject) => {
     const worker = new Worker(ENTRY, {
       workerData: request,
       resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
@@ -20,17 +24,11 @@ export function loadInWorker(request: LoadRequest, signal: AbortSignal): Promise
     })
     const stop = (): void => void worker.terminate()
     signal.addEventListener('abort', stop, { once: true })
-    worker.once('message', (answer: LoadAnswer) => resolve(frozen(answer)))
+    worker.once('message', resolve)
     worker.once('error', reject)
     worker.once('exit', code => {
       signal.removeEventListener('abort', stop)
       reject(new Error(`the loading thread ended with code ${code} and no answer`))
     })
   })
-}
-
-/** A structured clone is thawed. */
-function frozen(answer: LoadAnswer): LoadAnswer {
-  if ('snapshot' in answer) deepFreeze(answer.snapshot)
-  return answer
 }
