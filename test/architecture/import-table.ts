@@ -12,7 +12,7 @@ export interface UnitRule {
 }
 
 /** Packages that cost start-up time and are not needed by every run: dynamic import only. */
-export const LAZY_PACKAGES = ['http-proxy', 'pino-pretty'] as const
+export const LAZY_PACKAGES = ['http-proxy', 'pino-pretty', 'chokidar'] as const
 
 export const UNIT_RULES: Readonly<Record<string, UnitRule>> = {
   core: { imports: ['core'], node: false, pure: true },
@@ -25,7 +25,12 @@ export const UNIT_RULES: Readonly<Record<string, UnitRule>> = {
     npm: ['undici', 'http-proxy', 'opossum'],
     node: true,
   },
-  policy: { imports: ['policy', 'core'], npm: ['yaml', 'ajv', 'chokidar'], node: true },
+  policy: {
+    imports: ['policy', 'core'],
+    types: ['clock', 'telemetry/events'],
+    npm: ['yaml', 'ajv', 'chokidar'],
+    node: true,
+  },
   admin: { imports: ['admin', 'telemetry', 'core'], types: ['pipeline', 'policy', 'clock'], node: true },
   kube: { imports: ['kube', 'policy', 'core'], npm: ['yaml'], node: true },
   simulator: {
@@ -44,7 +49,7 @@ export const UNIT_RULES: Readonly<Record<string, UnitRule>> = {
   // Durations of flags, and the messages of a refused start.
   'cmd/run': { imports: ['cmd', 'app', 'policy', 'core'], npm: ['commander'], node: true },
   'cmd/check': { imports: ['cmd', 'policy', 'core'], npm: ['commander'], node: true },
-  'cmd/explain': { imports: ['cmd', 'policy', 'core'], npm: ['commander'], node: true },
+  'cmd/explain': { imports: ['cmd', 'policy', 'pipeline', 'core'], npm: ['commander'], node: true },
   'cmd/demo': { imports: ['cmd', 'app', 'demo', 'clock'], npm: ['commander'], node: true },
   'cmd/simulate': { imports: ['cmd', 'policy', 'simulator', 'core'], npm: ['commander'], node: true },
   'cmd/inject': { imports: ['cmd', 'kube', 'policy'], npm: ['commander'], node: true },

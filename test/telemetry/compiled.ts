@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 
-/** Compiles one source file with all it imports, so that a child process of plain Node can run it. */
-export async function compile(entry: string) {
+/** Compiles source files with all they import, so that a child process of plain Node can run them. */
+export async function compile(...entries: readonly string[]) {
   const root = resolve('.')
   const directory = await mkdtemp(join(tmpdir(), 'forbear-compiled-'))
   await symlink(join(root, 'node_modules'), join(directory, 'node_modules'))
@@ -22,7 +22,7 @@ export async function compile(entry: string) {
         typeRoots: [join(root, 'node_modules/@types')],
       },
       include: [],
-      files: [join(root, entry)],
+      files: entries.map(entry => join(root, entry)),
     }),
   )
   await promisify(execFile)(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', config])

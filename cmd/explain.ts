@@ -1,0 +1,97 @@
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { Snapshot } from '../src/core/snapshot.js'
+import type { CallAddress } from '../src/policy/call-address.js'
+import type { ExplainedCall } from '../src/policy/explain.js'
+import { EXIT } from './exit-codes.js'
+
+interface ExplainFlags {
+  readonly policies: string
+  /** Flat. */
+  readonly header: readonly string[]
+  readonly output: 'text' | 'json'
+}
+
+export function registerExplain(program: Command): void {
+  program
+    .command('explain')
+    .description('tell what happens to one call, and which line of which file says so')
+    .argument('<method>', 'of the call', (text: string) => text.toUpperCase())
+    .argument('<url>', 'absolute, or a path on the shared port')
+    .requiredOption('--policies <dir>', 'directory with the policy files')
+    .option('-H, --header <line>', 'header of the call, may be repeated', collectHeader, [])
+    .addOption(new Option('--output <format>', 'for people or for tools').choices(['text', 'json']).default('text'))
+    .addHelpText('after', '\nExample:\n  $ forbear explain --policies ./policies GET /flaky/orders/1')
+    .action(async (method: string, url: string, flags: ExplainFlags) => {
+      process.exitCode = await explain(method, url, flags)
+    })
+}
+
+/** `Name: value`, as curl takes it. */
+function collectHeader(line: string, before: readonly string[]): readonly string[] {
+  const colon = line.indexOf(':')
+  if (colon < 1) throw new InvalidArgumentError('write it as "Name: value".')
+  return [...before, line.slice(0, colon).trim(), line.slice(colon + 1).trim()]
+}
+
+async function explain(method: string, url: string, flags: ExplainFlags): Promise<number> {
+  const [{ nearMisses, parseCallAddress }, { explainData, explainText }, policies, { formatMessages }] =
+    await Promise.all([
+      import('../src/policy/call-address.js'),
+      import('../src/policy/explain.js'),
+      loadDirectory(flags.policies),
+      import('../src/policy/messages.js'),
+    ])
+  const address = parseCallAddress(url)
+  if (address === null) {
+    process.stderr.write(`${url} is neither an http:// or https:// URL nor a path such as /shop/orders\n`)
+    return EXIT.usage
+  }
+  if (!policies.loaded.ok) {
+    process.stderr.write(`${formatMessages(policies.loaded.messages)}\n`)
+    return EXIT.configuration
+  }
+  const { snapshot } = policies.loaded
+  const found = await findCall(snapshot, method, address, flags.header)
+  if (found === null) {
+    const misses = nearMisses(snapshot, address).map(line => `  ${line}\n`)
+    process.stderr.write(`no upstream takes ${method} ${url}\n${misses.join('')}`)
+    return EXIT.problems
+  }
+  const fields = policies.explain(found.upstream.name, found.route?.name ?? null)
+  const call: ExplainedCall = { method, url, headers: flags.header, fields, ...found }
+  process.stdout.write(flags.output === 'json' ? `${JSON.stringify(explainData(call))}\n` : explainText(call))
+  return EXIT.ok
+}
+
+async function loadDirectory(dir: string) {
+  const [{ loadPolicies }, { explainPolicy }, { readPolicyDirectory }] = await Promise.all([
+    import('../src/policy/load.js'),
+    import('../src/policy/provenance.js'),
+    import('../src/policy/source.js'),
+  ])
+  const source = readPolicyDirectory(dir)
+  return {
+    loaded: loadPolicies(source, { mode: 'all', generation: 1 }),
+    explain: (upstream: string, route: string | null) => explainPolicy(source, upstream, route) ?? [],
+  }
+}
+
+/** As the running sidecar would: an own port first, else whatever the shared port makes of it. */
+async function findCall(snapshot: Snapshot, method: string, address: CallAddress, headers: readonly string[]) {
+  const [{ headerValue }, { compileRouter, matchRoute }, { ownPortOf }] = await Promise.all([
+    import('../src/core/headers.js'),
+    import('../src/pipeline/route.js'),
+    import('../src/policy/call-address.js'),
+  ])
+  const own = ownPortOf(snapshot, address)
+  const { authority, path } = address
+  const shared = compileRouter(snapshot).matchShared({
+    authority,
+    forbearUpstream: headerValue(headers, 'forbear-upstream') ?? null,
+    host: headerValue(headers, 'host') ?? authority,
+    path,
+  })
+  const match = own === null ? shared : { upstream: own, path, via: 'own-port' as const }
+  if (match === null || 'invalid' in match) return null
+  return { ...match, route: matchRoute(match.upstream, method, match.path, headers) }
+}

@@ -1,0 +1,73 @@
+/** What is listed from the schemas: the field tables of the policy reference, and the fields for the loader. */
+
+const SECTIONS = ['timeouts', 'retry', 'budget', 'breaker', 'limits', 'pool']
+
+export function fieldTables(common, upstream) {
+  const { $defs } = common
+  const resolve = schema => {
+    if (!schema.$ref) return schema
+    const name = schema.$ref.split('/').at(-1)
+    return { ...($defs[name] ?? upstream.$defs[name]), ...schema }
+  }
+  const rows = (schema, prefix) =>
+    Object.entries(schema.properties).flatMap(([key, raw]) => {
+      const field = resolve(raw)
+      return field.properties ? rows(field, `${prefix}${key}.`) : [row(`${prefix}${key}`, field)]
+    })
+  const table = (title, schema, prefix = '', skip = []) => {
+    const properties = Object.fromEntries(Object.entries(schema.properties).filter(([key]) => !skip.includes(key)))
+    return [
+      `### ${title}`,
+      '',
+      schema.description,
+      '',
+      '| field | value | default | what it does |',
+      '|---|---|---|---|',
+      ...rows({ properties }, prefix),
+      '',
+    ].join('\n')
+  }
+  const spec = upstream.properties.spec
+  return [
+    table('Upstream: `spec`', spec, '', [...SECTIONS, 'routes']),
+    ...SECTIONS.map(name => table(`Section \`${name}\``, $defs[name], `${name}.`)),
+    table('Routes: `spec.routes[]`', upstream.$defs.route, '', SECTIONS),
+  ].join('\n')
+}
+
+/** Dotted path → format, `null` where the schema alone says it all. */
+export function sectionFields(common, upstream) {
+  const { $defs } = common
+  const list = (properties, prefix) =>
+    Object.entries(properties).flatMap(([key, raw]) => {
+      const field = raw.$ref ? $defs[raw.$ref.split('/').at(-1)] : raw
+      if (field.properties) return list(field.properties, `${prefix}${key}.`)
+      const format = field['x-format']
+      return [[`${prefix}${key}`, format ? { format, min: field['x-min'], max: field['x-max'] } : null]]
+    })
+  const sections = Object.fromEntries(SECTIONS.map(name => [name, $defs[name]]))
+  const { longPoll } = upstream.$defs.route.properties
+  return Object.fromEntries(list({ ...sections, propagate: $defs.propagate, longPoll }, ''))
+}
+
+const cell = text => text.replaceAll('|', '\\|').replaceAll('<name>', '&lt;name&gt;')
+
+function row(name, field) {
+  const standard = field.default !== undefined ? `\`${JSON.stringify(field.default)}\`` : (field['x-default'] ?? '')
+  return `| \`${name}\` | ${cell(value(field))} | ${cell(standard.replaceAll('"', ''))} | ${cell(field.description)} |`
+}
+
+function value(field) {
+  if (field['x-format']) {
+    const kind = field['x-format'] === 'size' ? 'size' : 'duration'
+    const none = field['x-format'].endsWith('none') ? ', or `none`' : ''
+    return `${kind} ${field['x-min']} to ${field['x-max']}${none}`
+  }
+  if (field.enum) return field.enum.map(word => `\`${word}\``).join(', ')
+  if (field['x-allowed']) return field['x-allowed']
+  if (field.type === 'array') return `list; each: ${value(field.items)}`
+  if (field.type === 'object') return 'mapping of text to text'
+  if (field.minimum !== undefined)
+    return `${field.type === 'integer' ? 'whole number' : 'number'} ${field.minimum} to ${field.maximum}`
+  return field.type === 'boolean' ? '`true`, `false`' : 'text'
+}

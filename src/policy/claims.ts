@@ -1,0 +1,122 @@
+/** Names, ports, hosts and prefixes that only one document may have. */
+import { type ListenAddress, parseListenAddress } from '../core/listen-address.js'
+import type { MessageCode } from './codes.js'
+import { matchOf } from './compile-upstream.js'
+import { message, type Path, valueAt, whereText } from './document.js'
+import type { JudgedDocument } from './judge.js'
+import { isFaulty } from './layers.js'
+import type { PolicyMessage } from './messages.js'
+
+export interface Conflicts {
+  readonly messages: readonly PolicyMessage[]
+  /** All sides of a conflict: which of them is meant is not for us to guess. */
+  readonly documents: ReadonlySet<JudgedDocument>
+}
+
+interface Claim {
+  readonly code: MessageCode
+  readonly key: string
+  readonly owner: JudgedDocument
+  readonly path: Path
+  readonly text: (other: Claim) => string
+  /** Narrows the key down where equal keys alone are no conflict. */
+  readonly meets?: (other: Claim) => boolean
+  readonly address?: ListenAddress
+}
+
+export function findConflicts(judged: readonly JudgedDocument[]): Conflicts {
+  const messages: PolicyMessage[] = []
+  const documents = new Set<JudgedDocument>()
+  const taken = new Map<string, Claim[]>()
+  for (const claim of judged.flatMap(claimsOf)) {
+    const key = `${claim.code} ${claim.key}`
+    const others = taken.get(key) ?? []
+    const other = others.find(earlier => conflicts(earlier, claim))
+    if (other === undefined) {
+      taken.set(key, [...others, claim])
+      continue
+    }
+    documents.add(other.owner).add(claim.owner)
+    const { code, path } = claim
+    messages.push(message(claim.owner.document, { code, path, text: claim.text(other) }))
+  }
+  return { messages, documents }
+}
+
+function conflicts(a: Claim, b: Claim): boolean {
+  if (a.owner === b.owner) return false
+  // Two documents of one name have their message; that they also share all else follows from it.
+  if (a.code !== 'FB040' && a.owner.name === b.owner.name) return false
+  return a.meets?.(b) ?? true
+}
+
+function claimsOf(owner: JudgedDocument): Claim[] {
+  const { document, kind, name, faults } = owner
+  if (kind === null || name === null || isFaulty(faults, NAME)) return []
+  const own: Claim = {
+    code: 'FB040',
+    key: `${kind} ${name}`,
+    owner,
+    path: NAME,
+    text: other => `the ${kind} "${name}" is also at ${placeOf(other)}: names are unique`,
+  }
+  if (kind === 'Policy') return [own]
+  const match = matchOf(document.root, name)
+  const wrote = valueAt(document.root, PREFIX) !== undefined
+  const prefix: Claim = {
+    code: 'FB043',
+    key: match.pathPrefix,
+    owner,
+    path: wrote ? PREFIX : NAME,
+    text: other => `the path prefix ${match.pathPrefix}${wrote ? '' : ', the default,'} ${claimedBy(other)}`,
+  }
+  return [own, ...listenClaims(owner), prefix, ...hostClaims(owner, match.hosts)]
+}
+
+const NAME: Path = ['metadata', 'name']
+const PREFIX: Path = ['spec', 'match', 'pathPrefix']
+const LISTEN: Path = ['spec', 'listen']
+const HOSTS: Path = ['spec', 'match', 'hosts']
+
+function hostClaims(owner: JudgedDocument, hosts: readonly string[]): Claim[] {
+  const written = valueAt(owner.document.root, HOSTS) as readonly unknown[]
+  return hosts.map(host => ({
+    code: 'FB042',
+    key: host,
+    owner,
+    path: [...HOSTS, written.findIndex(item => String(item).toLowerCase() === host)],
+    text: other => `the host ${host} ${claimedBy(other)}`,
+  }))
+}
+
+function listenClaims(owner: JudgedDocument): Claim[] {
+  const listen = valueAt(owner.document.root, LISTEN)
+  const address = typeof listen === 'string' ? parseListenAddress(listen) : null
+  // Port 0 is whichever is free.
+  if (address === null || 'error' in address || address.port === 0) return []
+  return [
+    {
+      code: 'FB041',
+      key: String(address.port),
+      owner,
+      path: LISTEN,
+      address,
+      text: other => `the port ${address.port} ${claimedBy(other)}`,
+      meets: other => other.address !== undefined && overlap(address.hosts, other.address.hosts),
+    },
+  ]
+}
+
+/** A wildcard takes the port on every address. */
+function overlap(a: readonly string[], b: readonly string[]): boolean {
+  const isWildcard = (host: string) => /^(0\.0\.0\.0|[0:]+)$/.test(host)
+  return [...a, ...b].some(isWildcard) || a.some(host => b.includes(host))
+}
+
+function claimedBy(other: Claim): string {
+  return `is also claimed by the Upstream "${other.owner.name}" at ${placeOf(other)}`
+}
+
+function placeOf({ owner, path }: Claim): string {
+  return whereText(owner.document, path)
+}

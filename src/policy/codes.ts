@@ -1,0 +1,63 @@
+/** Every code a message may carry. A code keeps its meaning for ever; a new kind of message gets a new one. */
+
+interface CodeFacts {
+  readonly severity: 'error' | 'warning'
+  readonly title: string
+}
+
+const error = (title: string): CodeFacts => ({ severity: 'error', title })
+const warning = (title: string): CodeFacts => ({ severity: 'warning', title })
+
+const TABLE = {
+  // The directory and its files
+  FB001: error('the policy directory cannot be read'),
+  FB002: error('no policy documents'),
+  FB003: error('a file cannot be read'),
+  FB004: error('a file is too large'),
+  // YAML
+  FB010: error('not valid YAML'),
+  FB011: error('duplicate key'),
+  FB012: error('unrendered template'),
+  FB013: error('too many values once aliases are expanded'),
+  FB014: error('nested too deeply'),
+  FB015: error('an alias without a value'),
+  FB016: error('a key that is not text'),
+  FB017: error('a YAML feature that is not supported'),
+  // The kind of document
+  FB020: error('not a document of forbear'),
+  FB021: error('unknown version of the format'),
+  FB022: error('unknown kind'),
+  // Fields
+  FB030: error('unknown key'),
+  FB031: error('a mechanism that this version does not have'),
+  FB032: error('missing key'),
+  FB033: error('empty value'),
+  FB034: error('wrong type'),
+  FB035: error('unknown word'),
+  FB036: error('out of range'),
+  FB037: error('wrong form'),
+  FB038: error('wrong number of items'),
+  // The set as a whole
+  FB040: error('two documents or routes of one name'),
+  FB041: error('two upstreams listen on one port'),
+  FB042: error('two upstreams claim one host'),
+  FB043: error('two upstreams claim one path prefix'),
+  FB044: error('policyRef names no Policy'),
+  // Fields that do not fit together
+  FB050: error('an attempt may take longer than the request'),
+  FB051: warning('a retry on an answer that repeating cannot change'),
+  FB052: error('retries without a budget'),
+  FB053: warning('a budget that never grants a retry'),
+  FB054: warning('a Retry-After cap above the total'),
+  FB055: error('calls shall wait and none may'),
+  FB056: warning('a backoff that begins at its cap'),
+  FB057: error('the breaker shall be open longer than it may'),
+  FB058: error('a route loosens its budget'),
+  FB059: error('two keys that exclude each other, or that need each other'),
+  FB060: warning('a listener that other hosts can reach'),
+  FB061: warning('attempts that cannot all run to their timeout'),
+} as const satisfies Readonly<Record<string, CodeFacts>>
+
+export type MessageCode = keyof typeof TABLE
+
+export const CODES: Readonly<Record<MessageCode, CodeFacts>> = TABLE

@@ -1,0 +1,118 @@
+/** From fields as written to the numbers that the request path reads. */
+import type { BackoffSettings, Jitter } from '../core/backoff.js'
+import type { EffectivePolicy, RetryHeader, RetryOn, RetrySettings, TimeoutSettings } from '../core/snapshot.js'
+import { parseDurationMs } from './duration.js'
+import type { Fields } from './layers.js'
+import { parseSizeBytes } from './size.js'
+
+export function compilePolicy(fields: Fields): EffectivePolicy {
+  const read = reader(fields)
+  return Object.freeze({
+    timeouts: timeouts(read),
+    retry: retry(read, fields),
+    budget: Object.freeze({
+      ratio: read.number('budget.ratio'),
+      windowMs: read.ms('budget.window'),
+      minPerSecond: read.number('budget.minPerSecond'),
+    }),
+    breaker: Object.freeze({
+      mode: read.word<'enforce' | 'observe' | 'disabled'>('breaker.mode'),
+      failureRatio: read.number('breaker.failureRatio'),
+      windowMs: read.ms('breaker.window'),
+      minRequests: read.number('breaker.minRequests'),
+      consecutiveFailures: read.number('breaker.consecutiveFailures'),
+      openForMs: read.ms('breaker.openFor'),
+      maxOpenForMs: read.ms('breaker.maxOpenFor'),
+      whenOpen: read.word<'refuse' | 'wait'>('breaker.whenOpen'),
+    }),
+    limits: Object.freeze({
+      maxInFlight: read.number('limits.maxInFlight'),
+      maxWaiting: read.number('limits.maxWaiting'),
+      maxWaitingBytes: read.bytes('limits.maxWaitingBytes'),
+    }),
+    propagate: read.flag('propagate'),
+    longPoll: read.flag('longPoll'),
+  })
+}
+
+export type FieldReader = ReturnType<typeof reader>
+
+/** The schema and the format check have passed, so every field that is there has its type. */
+export function reader(fields: Fields) {
+  const value = (name: string) => fields.get(name)?.value
+  return {
+    value,
+    number: (name: string) => Number(value(name)),
+    flag: (name: string) => value(name) === true,
+    word: <Word extends string>(name: string) => value(name) as Word,
+    list: (name: string) => value(name) as readonly (string | number)[],
+    /** `none` = Infinity. */
+    ms: (name: string) => parseDurationMs(String(value(name))) ?? Number.POSITIVE_INFINITY,
+    bytes: (name: string) => parseSizeBytes(String(value(name))) ?? 0,
+  }
+}
+
+function timeouts(read: FieldReader): TimeoutSettings {
+  const totalMs = read.ms('timeouts.total')
+  return Object.freeze({
+    connectMs: read.ms('timeouts.connect'),
+    attemptMs: read.value('timeouts.attempt') === undefined ? totalMs : read.ms('timeouts.attempt'),
+    totalMs,
+    idleMs: read.ms('timeouts.idle'),
+    responseMs: read.ms('timeouts.response'),
+  })
+}
+
+function retry(read: FieldReader, fields: Fields): RetrySettings {
+  return Object.freeze({
+    maxAttempts: read.number('retry.maxAttempts'),
+    retryOn: retryOn(read.list('retry.retryOn')),
+    onHeaders: onHeaders(fields),
+    backoff: backoff(read, 'retry.backoff'),
+    throttled: backoff(read, 'retry.throttled'),
+    retryAfter: Object.freeze({
+      capMs: read.ms('retry.retryAfter.cap'),
+      scope: read.word<'request' | 'upstream'>('retry.retryAfter.scope'),
+    }),
+    idempotency: Object.freeze({
+      keyHeaders: Object.freeze(read.list('retry.idempotency.keyHeaders').map(name => String(name).toLowerCase())),
+      generate: read.flag('retry.idempotency.generate'),
+    }),
+    maxBodyBytes: read.bytes('retry.maxBody'),
+  })
+}
+
+function retryOn(list: readonly (string | number)[]): RetryOn {
+  return Object.freeze({
+    connect: list.includes('connect'),
+    reset: list.includes('reset'),
+    timeout: list.includes('timeout'),
+    statuses: new Set(list.filter(item => typeof item === 'number')),
+  })
+}
+
+const HEADERS = 'retry.onHeaders.'
+
+function onHeaders(fields: Fields): readonly RetryHeader[] {
+  const list: RetryHeader[] = []
+  for (const [name, { value }] of fields) {
+    if (!name.startsWith(HEADERS)) continue
+    list.push(Object.freeze({ name: name.slice(HEADERS.length), value: value === '*' ? null : String(value) }))
+  }
+  return Object.freeze(list)
+}
+
+function backoff(read: FieldReader, at: string): BackoffSettings {
+  return Object.freeze({
+    kind: read.word<BackoffSettings['kind']>(`${at}.kind`),
+    baseMs: read.ms(`${at}.base`),
+    factor: read.number(`${at}.factor`),
+    capMs: read.ms(`${at}.cap`),
+    jitter: jitter(read.value(`${at}.jitter`)),
+  })
+}
+
+function jitter(value: unknown): Jitter {
+  if (!Array.isArray(value)) return Object.freeze({ kind: value as Exclude<Jitter['kind'], 'range'> })
+  return Object.freeze({ kind: 'range', low: Number(value[0]), high: Number(value[1]) })
+}

@@ -1,0 +1,93 @@
+/** What one document must keep to beyond its schema. */
+import { isLoopback, parseListenAddress } from '../core/listen-address.js'
+import { type Finding, type ParsedDocument, type Path, valueAt, whereText } from './document.js'
+import { quote } from './schema-words.js'
+import { parseTarget } from './target.js'
+
+export function documentFindings(document: ParsedDocument): Finding[] {
+  const { root } = document
+  const routes = valueAt(root, ['spec', 'routes'])
+  const list = Array.isArray(routes) ? routes : []
+  return [
+    ...targetFindings(root),
+    ...listenFindings(root),
+    ...jitterFindings(root, ['spec']),
+    ...routeNameFindings(document, list),
+    ...list.flatMap((_, index) => routeFindings(root, ['spec', 'routes', index])),
+  ]
+}
+
+function targetFindings(root: unknown): Finding[] {
+  const path = ['spec', 'target']
+  const target = valueAt(root, path)
+  if (typeof target !== 'string') return []
+  const parsed = parseTarget(target)
+  if ('error' in parsed) return [{ code: 'FB037', path, text: `${quote(target)} ${parsed.error}` }]
+  return tlsFindings(root, parsed.protocol === 'https:')
+}
+
+function tlsFindings(root: unknown, https: boolean): Finding[] {
+  const path = ['spec', 'tls']
+  const tls = valueAt(root, path)
+  if (typeof tls !== 'object' || tls === null) return []
+  if (!https) {
+    return [
+      {
+        code: 'FB059',
+        path,
+        mark: 'key',
+        text: 'tls is set, but spec.target is an http URL: write https:// or remove tls',
+      },
+    ]
+  }
+  const pair = ['certFile', 'keyFile'] as const
+  const there = pair.filter(key => valueAt(tls, [key]) !== undefined)
+  if (there.length !== 1) return []
+  const missing = there[0] === 'certFile' ? 'keyFile' : 'certFile'
+  return [{ code: 'FB059', path: [...path, there[0] ?? ''], text: `tls.${there[0]} needs tls.${missing} beside it` }]
+}
+
+function listenFindings(root: unknown): Finding[] {
+  const path = ['spec', 'listen']
+  const listen = valueAt(root, path)
+  if (typeof listen !== 'string') return []
+  const parsed = parseListenAddress(listen)
+  if ('error' in parsed) return [{ code: 'FB037', path, text: parsed.error }]
+  if (parsed.hosts.every(isLoopback)) return []
+  const text = `${listen} can be reached from other hosts, which could then call the upstream as this app: prefer 127.0.0.1:${parsed.port}`
+  return [{ code: 'FB060', path, text }]
+}
+
+function jitterFindings(root: unknown, at: Path): Finding[] {
+  return ['backoff', 'throttled'].flatMap((name): Finding[] => {
+    const path = [...at, 'retry', name, 'jitter']
+    const range = valueAt(root, path)
+    if (!Array.isArray(range) || range.length !== 2 || !(range[0] > range[1])) return []
+    return [{ code: 'FB036', path, text: `the range begins at ${range[0]}, above its end ${range[1]}` }]
+  })
+}
+
+function routeFindings(root: unknown, at: Path): Finding[] {
+  const match = valueAt(root, [...at, 'match'])
+  const both = valueAt(match, ['path']) !== undefined && valueAt(match, ['pathPrefix']) !== undefined
+  const text = 'path and pathPrefix exclude each other: keep one'
+  return [
+    ...(both ? [{ code: 'FB059', path: [...at, 'match', 'pathPrefix'], mark: 'key', text } as const] : []),
+    ...jitterFindings(root, at),
+  ]
+}
+
+function routeNameFindings(document: ParsedDocument, routes: readonly unknown[]): Finding[] {
+  const first = new Map<string, Path>()
+  return routes.flatMap((route, index): Finding[] => {
+    const name = valueAt(route, ['name'])
+    const path = ['spec', 'routes', index, 'name']
+    if (typeof name !== 'string') return []
+    const other = first.get(name)
+    if (other === undefined) {
+      first.set(name, path)
+      return []
+    }
+    return [{ code: 'FB040', path, text: `the route name ${quote(name)} is taken at ${whereText(document, other)}` }]
+  })
+}

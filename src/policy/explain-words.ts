@@ -1,0 +1,97 @@
+/** The sentences of `forbear explain`. */
+import type { RouteMatch, RouteSnapshot, UpstreamSnapshot } from '../core/snapshot.js'
+import { durationText } from './duration-text.js'
+import type { Forecast, WaitRange } from './forecast.js'
+
+/** Where a call goes. */
+export interface FoundCall {
+  readonly upstream: UpstreamSnapshot
+  readonly route: RouteSnapshot | null
+  /** How the call finds the upstream. */
+  readonly via: 'own-port' | 'authority' | 'header' | 'host' | 'prefix'
+}
+
+export function targetText({ target }: UpstreamSnapshot): string {
+  return `${target.protocol}//${target.authority}${target.basePath}`
+}
+
+export function viaText({ via, upstream }: FoundCall): string {
+  switch (via) {
+    case 'own-port':
+      return `by its own port ${upstream.listen}`
+    case 'authority':
+      return 'by the address in the request line, as sent to a proxy (HTTP_PROXY)'
+    case 'header':
+      return 'by the forbear-upstream header'
+    case 'host':
+      return 'by the Host header'
+    case 'prefix':
+      return `by the path prefix ${upstream.match.pathPrefix} on the shared port`
+  }
+}
+
+export function routeText({ upstream, route }: FoundCall): string {
+  if (route !== null) return `${route.name}, the first that matches: ${matchText(route.match)}`
+  return upstream.routes.length === 0 ? 'none is written' : `none of ${upstream.routes.length} matches`
+}
+
+function matchText({ methods, path, headers }: RouteMatch): string {
+  const parts = [
+    ...(methods === null ? [] : [[...methods].join(' or ')]),
+    ...(path.kind === 'prefix' ? [`path under ${path.prefix}`] : []),
+    ...(path.kind === 'exact' ? [`path /${path.segments.map(segment => segment ?? '{}').join('/')}`] : []),
+    ...headers.map(({ name, value }) => `${name}: ${value}`),
+  ]
+  return parts.length === 0 ? 'every call' : parts.join(', ')
+}
+
+export function attemptsText(maxAttempts: number): string {
+  return maxAttempts === 1 ? '1: never retried' : `at most ${maxAttempts}, the first included`
+}
+
+export function retriedText({ retryOn, onHeaders }: UpstreamSnapshot['policy']['retry']): string {
+  const reasons = [
+    ...(retryOn.connect ? ['no connection'] : []),
+    ...(retryOn.reset ? ['connection lost before an answer'] : []),
+    ...(retryOn.timeout ? ['attempt timeout'] : []),
+    ...[...retryOn.statuses].sort((a, b) => a - b).map(String),
+    ...onHeaders.map(({ name, value }) => (value === null ? `any ${name}` : `${name}: ${value}`)),
+  ]
+  return reasons.length === 0 ? 'after nothing' : `after ${reasons.join(', ')}`
+}
+
+export function repeatedText(method: string, { repeatability }: Forecast, keyHeaders: readonly string[]): string {
+  switch (repeatability.kind) {
+    case 'idempotent':
+      return `yes: ${method} is idempotent`
+    case 'keyed':
+      return `yes: the call carries ${repeatability.header}`
+    case 'generate':
+      return `yes: ${keyHeaders[0]} is added, the same on all attempts`
+    case 'none':
+      return `only if nothing was sent: ${method} is not idempotent${keyHeaders.length === 0 ? '' : ` without ${keyHeaders.join(' or ')}`}`
+  }
+}
+
+export function waitText({ from, to, minMs, maxMs, throttled }: WaitRange): string {
+  const which = from === to ? `retry ${from}` : `retries ${from} to ${to}`
+  return `before ${which}: ${rangeText(minMs, maxMs)}; after a 429: ${rangeText(throttled.minMs, throttled.maxMs)}`
+}
+
+function rangeText(minMs: number, maxMs: number): string {
+  return minMs === maxMs ? durationText(minMs) : `${durationText(minMs)} to ${durationText(maxMs)}`
+}
+
+export function worstText({ worstCaseMs, endedByTotal }: Forecast): string {
+  if (!Number.isFinite(worstCaseMs)) return 'the app waits without end: no clock is set'
+  const why = endedByTotal ? 'timeouts.total' : 'every attempt and wait at its longest'
+  return `the app has an answer ${durationText(worstCaseMs)} after its request was sent (${why})`
+}
+
+export function breakerText({ upstream, route }: FoundCall): string {
+  const { mode, whenOpen } = (route ?? upstream).policy.breaker
+  const whose = route?.own.breaker === true ? 'the route’s own' : 'shared by the upstream’s routes'
+  if (mode === 'disabled') return 'off'
+  if (mode === 'observe') return `${whose}; counts and reports, refuses nothing`
+  return `${whose}; while open, calls ${whenOpen === 'wait' ? 'wait for it to close' : 'are refused with 503'}`
+}

@@ -1,0 +1,119 @@
+/** `forbear explain` in words: which upstream and route a call finds, what will happen to it, and who said so. */
+import { durationText } from './duration-text.js'
+import {
+  attemptsText,
+  breakerText,
+  type FoundCall,
+  repeatedText,
+  retriedText,
+  routeText,
+  targetText,
+  viaText,
+  waitText,
+  worstText,
+} from './explain-words.js'
+import { type Forecast, forecast, retriesInTenSeconds } from './forecast.js'
+import type { EffectiveField } from './provenance.js'
+
+export interface ExplainedCall extends FoundCall {
+  readonly method: string
+  /** As asked. */
+  readonly url: string
+  /** As the upstream sees it, without the target's base path. */
+  readonly path: string
+  /** The app's, flat. */
+  readonly headers: readonly string[]
+  readonly fields: readonly EffectiveField[]
+}
+
+/** Calls a second for which the budget is told. */
+const RATES = [1, 10, 100] as const
+
+export function explainText(call: ExplainedCall): string {
+  const { upstream, route } = call
+  const policy = (route ?? upstream).policy
+  const future = forecast(policy, call.method, call.headers)
+  const rows: [string, string[]][] = [
+    ['upstream', [`${upstream.name}, ${targetText(upstream)}`, `${viaText(call)}; it sees ${call.path}`]],
+    ['route', [routeText(call)]],
+    ['attempts', [attemptsText(policy.retry.maxAttempts)]],
+    ...(policy.retry.maxAttempts > 1 ? retryRows(call, future) : []),
+    ['at worst', [worstText(future)]],
+    ['breaker', [breakerText(call)]],
+  ]
+  return `${call.method} ${call.url}\n\n${labelled(rows)}\n\n${fieldTable(call.fields)}\n`
+}
+
+/** The same for tools; `null` stands for a clock that never ends. */
+export function explainData(call: ExplainedCall): object {
+  const { method, url, upstream, route, via, path, fields } = call
+  const { retry, budget } = (route ?? upstream).policy
+  const { repeatability, waits, worstCaseMs } = forecast((route ?? upstream).policy, method, call.headers)
+  const retriesPer10s = RATES.map(perSecond => ({
+    perSecond,
+    succeeding: retriesInTenSeconds(budget, perSecond, true),
+    failing: retriesInTenSeconds(budget, perSecond, false),
+  }))
+  return {
+    method,
+    url,
+    upstream: upstream.name,
+    target: targetText(upstream),
+    via,
+    path,
+    route: route?.name ?? null,
+    maxAttempts: retry.maxAttempts,
+    repeatable: repeatability.kind,
+    waits,
+    worstCaseMs: Number.isFinite(worstCaseMs) ? worstCaseMs : null,
+    retriesPer10s,
+    fields,
+  }
+}
+
+function retryRows({ method, upstream, route }: ExplainedCall, future: Forecast): [string, string[]][] {
+  const { retry, budget } = (route ?? upstream).policy
+  const granted = RATES.map(rate => `${retriesInTenSeconds(budget, rate, true)} at ${rate} a second`)
+  return [
+    ['retried', [retriedText(retry)]],
+    ['repeated', [repeatedText(method, future, retry.idempotency.keyHeaders)]],
+    [
+      'waits',
+      [
+        ...future.waits.map(waitText),
+        `or as long as a Retry-After asks, up to ${durationText(retry.retryAfter.capMs)}, and the wait above on top`,
+      ],
+    ],
+    [
+      'budget',
+      [
+        `retries in 10s while first attempts succeed: ${granted.join(', ')}`,
+        `while all of them fail: ${retriesInTenSeconds(budget, 100, false)}`,
+      ],
+    ],
+  ]
+}
+
+function labelled(rows: readonly [string, readonly string[]][]): string {
+  const width = Math.max(...rows.map(([label]) => label.length)) + 2
+  return rows
+    .flatMap(([label, lines]) => lines.map((line, n) => `${(n === 0 ? label : '').padEnd(width)}${line}`))
+    .join('\n')
+}
+
+function fieldTable(fields: readonly EffectiveField[]): string {
+  const rows = fields.map(({ path, value, origin }) => [path, valueText(value), originText(origin)] as const)
+  const widths = [0, 1].map(column => Math.max(0, ...rows.map(row => (row[column] ?? '').length)))
+  return rows
+    .map(([path, value, origin]) => `${path.padEnd(widths[0] ?? 0)}  ${value.padEnd(widths[1] ?? 0)}  ${origin}`)
+    .join('\n')
+}
+
+function valueText(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(valueText).join(', ')}]`
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+function originText(origin: EffectiveField['origin']): string {
+  return origin.kind === 'built-in' ? 'built-in' : `${origin.file}:${origin.line}`
+}

@@ -1,0 +1,113 @@
+/** Fields that are each allowed and make no sense together. */
+import type { EffectivePolicy } from '../core/snapshot.js'
+import type { MessageCode } from './codes.js'
+
+/** A field for a message: `timeouts.total 30s (the default)`. */
+export type Name = (field: string) => string
+
+export interface Rule {
+  readonly code: MessageCode
+  /** The fields that it compares. */
+  readonly fields: readonly string[]
+  /** It speaks only when one of these was written. Default: `fields`. */
+  readonly onlyIf?: readonly string[]
+  /** What is wrong, or `null`. */
+  readonly text: (policy: EffectivePolicy, name: Name, wrote: (field: string) => boolean) => string | null
+}
+
+const FINITE = Number.isFinite
+
+export const RULES: readonly Rule[] = [
+  {
+    code: 'FB050',
+    fields: ['timeouts.attempt', 'timeouts.total'],
+    onlyIf: ['timeouts.attempt'],
+    text: ({ timeouts: { attemptMs, totalMs } }, name) =>
+      FINITE(attemptMs) && attemptMs > totalMs
+        ? `${name('timeouts.attempt')} cannot fit into ${name('timeouts.total')}: make it shorter or leave it out`
+        : null,
+  },
+  {
+    code: 'FB061',
+    fields: ['retry.maxAttempts', 'timeouts.attempt', 'timeouts.total'],
+    text: ({ retry: { maxAttempts }, timeouts: { attemptMs, totalMs } }, name, wrote) =>
+      wrote('retry.maxAttempts') &&
+      wrote('timeouts.attempt') &&
+      FINITE(attemptMs) &&
+      attemptMs <= totalMs &&
+      (maxAttempts - 1) * attemptMs >= totalMs
+        ? `${name('retry.maxAttempts')} with ${name('timeouts.attempt')} does not fit into ${name('timeouts.total')}: ` +
+          `once ${Math.ceil(totalMs / attemptMs)} attempts have timed out there is no time for another`
+        : null,
+  },
+  {
+    code: 'FB052',
+    fields: ['retry.maxAttempts', 'budget.ratio', 'budget.minPerSecond'],
+    text: (policy, name, wrote) =>
+      wrote('retry.maxAttempts') && policy.retry.maxAttempts > 1 && isZero(policy)
+        ? `${name('retry.maxAttempts')} with ${name('budget.ratio')} and ${name('budget.minPerSecond')}: ` +
+          'no retry is ever granted; give the budget something or write maxAttempts: 1'
+        : null,
+  },
+  {
+    code: 'FB053',
+    fields: ['retry.maxAttempts', 'budget.ratio', 'budget.minPerSecond', 'budget.window'],
+    onlyIf: ['budget.ratio', 'budget.minPerSecond', 'budget.window'],
+    text: (policy, name, wrote) =>
+      policy.retry.maxAttempts > 1 && grantsNothing(policy) && !(isZero(policy) && wrote('retry.maxAttempts'))
+        ? `${name('budget.ratio')} and ${name('budget.minPerSecond')} over ${name('budget.window')} are less than one ` +
+          'retry: none is ever granted; to turn retries off, write retry.maxAttempts: 1'
+        : null,
+  },
+  {
+    code: 'FB054',
+    fields: ['retry.retryAfter.cap', 'timeouts.total'],
+    onlyIf: ['retry.retryAfter.cap'],
+    text: ({ retry: { retryAfter }, timeouts }, name) =>
+      retryAfter.capMs > timeouts.totalMs
+        ? `${name('retry.retryAfter.cap')} is above ${name('timeouts.total')}: no request lives to wait for such a hint`
+        : null,
+  },
+  {
+    code: 'FB055',
+    fields: ['limits.maxWaiting', 'breaker.whenOpen'],
+    text: ({ limits, breaker }, name) =>
+      limits.maxWaiting === 0 && breaker.whenOpen === 'wait'
+        ? `${name('limits.maxWaiting')} with ${name('breaker.whenOpen')}: calls shall wait and none may`
+        : null,
+  },
+  {
+    code: 'FB055',
+    fields: ['limits.maxWaiting', 'retry.retryAfter.scope'],
+    text: ({ limits, retry }, name) =>
+      limits.maxWaiting === 0 && retry.retryAfter.scope === 'upstream'
+        ? `${name('limits.maxWaiting')} with ${name('retry.retryAfter.scope')}: calls shall wait and none may`
+        : null,
+  },
+  ...(['backoff', 'throttled'] as const).map(
+    (kind): Rule => ({
+      code: 'FB056',
+      fields: [`retry.${kind}.base`, `retry.${kind}.cap`],
+      text: ({ retry }, name) =>
+        retry[kind].baseMs > retry[kind].capMs
+          ? `${name(`retry.${kind}.base`)} is above ${name(`retry.${kind}.cap`)}: every wait is as long as the cap`
+          : null,
+    }),
+  ),
+  {
+    code: 'FB057',
+    fields: ['breaker.openFor', 'breaker.maxOpenFor'],
+    text: ({ breaker }, name) =>
+      breaker.openForMs > breaker.maxOpenForMs
+        ? `${name('breaker.openFor')} is longer than ${name('breaker.maxOpenFor')}`
+        : null,
+  },
+]
+
+function isZero({ budget }: EffectivePolicy): boolean {
+  return budget.ratio === 0 && budget.minPerSecond === 0
+}
+
+function grantsNothing({ budget }: EffectivePolicy): boolean {
+  return budget.ratio === 0 && (budget.minPerSecond * budget.windowMs) / 1000 < 1
+}

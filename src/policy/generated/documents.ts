@@ -1,0 +1,550 @@
+/** Generated from schemas/*.schema.json by `npm run generate`. Do not edit. */
+
+export type Document = UpstreamDocument | PolicyDocument
+/**
+ * How a delay v is spread: `none`; `full` = 0 to v; `equal` = v/2 to v; `decorrelated` = base to three times the previous delay; or a range such as [0.8, 1.2] = 0.8 v to 1.2 v.
+ *
+ * @minItems 2
+ * @maxItems 2
+ */
+export type Jitter = string | [number, number]
+/**
+ * How a delay v is spread: `none`; `full` = 0 to v; `equal` = v/2 to v; `decorrelated` = base to three times the previous delay; or a range such as [0.8, 1.2] = 0.8 v to 1.2 v.
+ *
+ * @minItems 2
+ * @maxItems 2
+ */
+export type Jitter1 = string | [number, number]
+
+/**
+ * A service that the app calls, and how to behave when it misbehaves.
+ */
+export interface UpstreamDocument {
+  /**
+   * Version of this format.
+   */
+  apiVersion: 'forbear.dev/v1alpha1'
+  kind: 'Upstream'
+  metadata: Metadata
+  spec: UpstreamSpec
+  /**
+   * This interface was referenced by `UpstreamDocument`'s JSON-Schema definition
+   * via the `patternProperty` "^x-".
+   */
+  [k: string]: unknown
+}
+/**
+ * Who this document is.
+ */
+export interface Metadata {
+  /**
+   * A DNS-1123 label, unique among documents of its kind. It becomes the metric label.
+   */
+  name: string
+  /**
+   * For your own use.
+   */
+  labels?: {
+    [k: string]: string
+  }
+  /**
+   * For your own use.
+   */
+  annotations?: {
+    [k: string]: string
+  }
+}
+/**
+ * Where the service is and how to treat it.
+ */
+export interface UpstreamSpec {
+  /**
+   * Where calls go: http or https, host, optional port, optional base path that is put before every path.
+   */
+  target: string
+  /**
+   * Name of the Policy whose settings apply before the ones written here.
+   */
+  policyRef?: string
+  /**
+   * An own port for this upstream, on which every call is meant for it.
+   */
+  listen?: string
+  match?: UpstreamMatch
+  /**
+   * `target` sends the target's host, `preserve` the one that the app sent.
+   */
+  hostHeader?: 'target' | 'preserve'
+  tls?: Tls
+  timeouts?: Timeouts
+  retry?: Retry
+  budget?: Budget
+  breaker?: Breaker
+  limits?: Limits
+  pool?: Pool
+  /**
+   * Tell the services behind the upstream about a re-send, in the W3C baggage, so that retries of several layers do not multiply.
+   */
+  propagate?: boolean
+  /**
+   * Settings for some of the calls; the first route that matches applies.
+   *
+   * @maxItems 1000
+   */
+  routes?: Route[]
+}
+/**
+ * How calls on the shared port find this upstream.
+ */
+export interface UpstreamMatch {
+  /**
+   * Host names (without a port) that mean this upstream.
+   *
+   * @maxItems 100
+   */
+  hosts?: string[]
+  /**
+   * Paths under this prefix mean this upstream; the prefix is stripped. It ends at a segment boundary.
+   */
+  pathPrefix?: string
+}
+/**
+ * For https targets.
+ */
+export interface Tls {
+  /**
+   * Certificate authorities (PEM) in place of the system's.
+   */
+  caFile?: string
+  /**
+   * Client certificate (PEM).
+   */
+  certFile?: string
+  /**
+   * Key (PEM) of the client certificate.
+   */
+  keyFile?: string
+  /**
+   * Name to ask for and to check, in place of the target's host.
+   */
+  serverName?: string
+}
+/**
+ * Clocks of one request. Each is a duration or `none`.
+ */
+export interface Timeouts {
+  /**
+   * Opening a connection: DNS, socket and TLS handshake.
+   */
+  connect?: string
+  /**
+   * One attempt: from the end of the request body to the response head. Not the pause between attempts. Without it, one attempt may take the whole of `total`.
+   */
+  attempt?: string
+  /**
+   * The whole request: from the end of its body to the accepted response head, all attempts and waits included. A body that streams is never cut by it.
+   */
+  total?: string
+  /**
+   * Longest gap between two body bytes, in either direction.
+   */
+  idle?: string
+  /**
+   * The whole response, head and body.
+   */
+  response?: string
+}
+/**
+ * What is worth another attempt, and when it is made.
+ */
+export interface Retry {
+  /**
+   * Attempts in all, the first included: 1 turns retries off, 3 is three calls.
+   */
+  maxAttempts?: number
+  /**
+   * Failures and statuses that are worth another attempt. `connect` = nothing was sent; `reset` = sent, no response head; `timeout` = the attempt clock ran out. 500 is a bug rather than a blip, and 4xx other than 408, 425 and 429 answer the same next time.
+   *
+   * @maxItems 50
+   */
+  retryOn?: (string | number)[]
+  /**
+   * Response headers that make an answer retryable: name to exact value, or `"*"` for any value.
+   */
+  onHeaders?: {
+    [k: string]: string
+  }
+  backoff?: Backoff
+  throttled?: ThrottledBackoff
+  retryAfter?: RetryAfter
+  idempotency?: Idempotency
+  /**
+   * Request bodies up to this size are kept for another attempt; a larger one streams on and is not repeated.
+   */
+  maxBody?: string
+}
+/**
+ * The wait before retry n (1-based).
+ */
+export interface Backoff {
+  /**
+   * `exponential` = base × factor^(n−1); `linear` = base × n; `fixed` = base.
+   */
+  kind?: 'exponential' | 'linear' | 'fixed'
+  /**
+   * The first delay, before jitter.
+   */
+  base?: string
+  /**
+   * Growth from one delay to the next, `exponential` only.
+   */
+  factor?: number
+  /**
+   * Longest delay, before jitter.
+   */
+  cap?: string
+  jitter?: Jitter
+}
+/**
+ * The wait after a 429, in place of `backoff`.
+ */
+export interface ThrottledBackoff {
+  /**
+   * As in `backoff`.
+   */
+  kind?: 'exponential' | 'linear' | 'fixed'
+  /**
+   * The first delay, before jitter.
+   */
+  base?: string
+  /**
+   * Growth from one delay to the next, `exponential` only.
+   */
+  factor?: number
+  /**
+   * Longest delay, before jitter.
+   */
+  cap?: string
+  jitter?: Jitter1
+}
+/**
+ * What a `Retry-After` of the upstream does.
+ */
+export interface RetryAfter {
+  /**
+   * A longer hint is neither waited for nor shortened: the answer is passed on.
+   */
+  cap?: string
+  /**
+   * `request` = only the call that got the hint waits; `upstream` = hints may close the gate for every call of this upstream.
+   */
+  scope?: 'request' | 'upstream'
+}
+/**
+ * When a call that is not idempotent by its method may be repeated.
+ */
+export interface Idempotency {
+  /**
+   * A request that carries one of these headers may be repeated: the upstream knows it again.
+   *
+   * @maxItems 20
+   */
+  keyHeaders?:
+    | []
+    | [string]
+    | [string, string]
+    | [string, string, string]
+    | [string, string, string, string]
+    | [string, string, string, string, string]
+    | [string, string, string, string, string, string]
+    | [string, string, string, string, string, string, string]
+    | [string, string, string, string, string, string, string, string]
+    | [string, string, string, string, string, string, string, string, string]
+    | [string, string, string, string, string, string, string, string, string, string]
+    | [string, string, string, string, string, string, string, string, string, string, string]
+    | [string, string, string, string, string, string, string, string, string, string, string, string]
+    | [string, string, string, string, string, string, string, string, string, string, string, string, string]
+    | [string, string, string, string, string, string, string, string, string, string, string, string, string, string]
+    | [
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string
+      ]
+    | [
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string
+      ]
+    | [
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string
+      ]
+    | [
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string
+      ]
+    | [
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string
+      ]
+    | [
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string
+      ]
+  /**
+   * Add a key, the same on all attempts, to requests that carry none. Only for upstreams that honour it.
+   */
+  generate?: boolean
+}
+/**
+ * How many retries the upstream may be sent at all, over all requests. Retries in the window ≤ ratio × succeeded first attempts + minPerSecond × window. A route may only tighten it.
+ */
+export interface Budget {
+  /**
+   * Retries per first attempt that succeeded.
+   */
+  ratio?: number
+  /**
+   * How far back first attempts and retries are counted.
+   */
+  window?: string
+  /**
+   * Retries per second that quiet clients may always make.
+   */
+  minPerSecond?: number
+}
+/**
+ * When to stop calling. Closed = healthy. A route that writes this section gets a breaker of its own.
+ */
+export interface Breaker {
+  /**
+   * `enforce` refuses calls while open; `observe` counts and reports only; `disabled` does nothing.
+   */
+  mode?: 'enforce' | 'observe' | 'disabled'
+  /**
+   * Opens at this share of failed first attempts or more.
+   */
+  failureRatio?: number
+  /**
+   * How far back the ratio looks.
+   */
+  window?: string
+  /**
+   * First attempts in the window before the ratio counts.
+   */
+  minRequests?: number
+  /**
+   * Opens after this many failures in a row, whatever the ratio; 0 = off.
+   */
+  consecutiveFailures?: number
+  /**
+   * Shortest time open before a probe.
+   */
+  openFor?: string
+  /**
+   * Longest time between probes; the time open grows with the age of the outage.
+   */
+  maxOpenFor?: string
+  /**
+   * `refuse` answers 503 at once; `wait` keeps calls in a bounded room until the upstream is back or their deadline comes.
+   */
+  whenOpen?: 'refuse' | 'wait'
+}
+/**
+ * How much may be under way. A route that writes this section gets limits of its own.
+ */
+export interface Limits {
+  /**
+   * Attempts on the wire at one time.
+   */
+  maxInFlight?: number
+  /**
+   * Requests that wait at one time, for a slot or for another attempt; one more is answered 503 `overloaded`.
+   */
+  maxWaiting?: number
+  /**
+   * Body bytes kept for requests that wait.
+   */
+  maxWaitingBytes?: string
+}
+/**
+ * Connections to the upstream, shared by its routes.
+ */
+export interface Pool {
+  /**
+   * Open connections at one time.
+   */
+  maxConnections?: number
+  /**
+   * A connection is replaced after this long, ± 10 %, so that new replicas get their share.
+   */
+  maxAge?: string
+}
+/**
+ * Calls with their own settings.
+ */
+export interface Route {
+  /**
+   * Unique within the upstream. It becomes the metric label.
+   */
+  name: string
+  match: RouteMatch
+  /**
+   * The upstream answers when it has something to say: no attempt clock, never a probe, never a latency sample.
+   */
+  longPoll?: boolean
+  timeouts?: Timeouts
+  retry?: Retry
+  budget?: Budget
+  breaker?: Breaker
+  limits?: Limits
+}
+/**
+ * Which calls; all that is written must match, `{}` matches every call. Paths as the upstream sees them: shared prefix stripped, base path of the target not counted, without the query.
+ */
+export interface RouteMatch {
+  /**
+   * Any of these methods.
+   *
+   * @minItems 1
+   * @maxItems 50
+   */
+  methods?: [string, ...string[]]
+  /**
+   * Exactly this path; `{name}` stands for one segment.
+   */
+  path?: string
+  /**
+   * Every path under this one; it ends at a segment boundary.
+   */
+  pathPrefix?: string
+  /**
+   * Request headers with exactly these values.
+   */
+  headers?: {
+    [k: string]: string
+  }
+}
+/**
+ * Settings by name. The Policy called `default` applies to every Upstream, any other to those that name it in `policyRef`.
+ */
+export interface PolicyDocument {
+  /**
+   * Version of this format.
+   */
+  apiVersion: 'forbear.dev/v1alpha1'
+  kind: 'Policy'
+  metadata: Metadata
+  spec: PolicySpec
+  /**
+   * This interface was referenced by `PolicyDocument`'s JSON-Schema definition
+   * via the `patternProperty` "^x-".
+   */
+  [k: string]: unknown
+}
+/**
+ * The settings.
+ */
+export interface PolicySpec {
+  timeouts?: Timeouts
+  retry?: Retry
+  budget?: Budget
+  breaker?: Breaker
+  limits?: Limits
+  pool?: Pool
+  /**
+   * Tell the services behind the upstream about a re-send, in the W3C baggage, so that retries of several layers do not multiply.
+   */
+  propagate?: boolean
+}

@@ -1,0 +1,120 @@
+/** Generated from schemas/*.schema.json by `npm run generate`. Do not edit. */
+
+export interface FieldFormat {
+  readonly format: 'duration' | 'duration-or-none' | 'size'
+  readonly min: string
+  readonly max: string
+}
+
+/** Every field that an Upstream, a Policy or a route may set; `null` where the schema alone checks its form. */
+export const SECTION_FIELDS: Readonly<Record<string, FieldFormat | null>> = {
+  "timeouts.connect": {
+    "format": "duration-or-none",
+    "min": "1ms",
+    "max": "10m"
+  },
+  "timeouts.attempt": {
+    "format": "duration-or-none",
+    "min": "1ms",
+    "max": "24h"
+  },
+  "timeouts.total": {
+    "format": "duration-or-none",
+    "min": "1ms",
+    "max": "24h"
+  },
+  "timeouts.idle": {
+    "format": "duration-or-none",
+    "min": "1ms",
+    "max": "24h"
+  },
+  "timeouts.response": {
+    "format": "duration-or-none",
+    "min": "1ms",
+    "max": "24h"
+  },
+  "retry.maxAttempts": null,
+  "retry.retryOn": null,
+  "retry.onHeaders": null,
+  "retry.backoff.kind": null,
+  "retry.backoff.base": {
+    "format": "duration",
+    "min": "0ms",
+    "max": "1h"
+  },
+  "retry.backoff.factor": null,
+  "retry.backoff.cap": {
+    "format": "duration",
+    "min": "0ms",
+    "max": "24h"
+  },
+  "retry.backoff.jitter": null,
+  "retry.throttled.kind": null,
+  "retry.throttled.base": {
+    "format": "duration",
+    "min": "0ms",
+    "max": "1h"
+  },
+  "retry.throttled.factor": null,
+  "retry.throttled.cap": {
+    "format": "duration",
+    "min": "0ms",
+    "max": "24h"
+  },
+  "retry.throttled.jitter": null,
+  "retry.retryAfter.cap": {
+    "format": "duration",
+    "min": "0ms",
+    "max": "24h"
+  },
+  "retry.retryAfter.scope": null,
+  "retry.idempotency.keyHeaders": null,
+  "retry.idempotency.generate": null,
+  "retry.maxBody": {
+    "format": "size",
+    "min": "0B",
+    "max": "64MiB"
+  },
+  "budget.ratio": null,
+  "budget.window": {
+    "format": "duration",
+    "min": "1s",
+    "max": "10m"
+  },
+  "budget.minPerSecond": null,
+  "breaker.mode": null,
+  "breaker.failureRatio": null,
+  "breaker.window": {
+    "format": "duration",
+    "min": "100ms",
+    "max": "1h"
+  },
+  "breaker.minRequests": null,
+  "breaker.consecutiveFailures": null,
+  "breaker.openFor": {
+    "format": "duration",
+    "min": "1ms",
+    "max": "1h"
+  },
+  "breaker.maxOpenFor": {
+    "format": "duration",
+    "min": "1ms",
+    "max": "1h"
+  },
+  "breaker.whenOpen": null,
+  "limits.maxInFlight": null,
+  "limits.maxWaiting": null,
+  "limits.maxWaitingBytes": {
+    "format": "size",
+    "min": "0B",
+    "max": "4GiB"
+  },
+  "pool.maxConnections": null,
+  "pool.maxAge": {
+    "format": "duration",
+    "min": "100ms",
+    "max": "24h"
+  },
+  "propagate": null,
+  "longPoll": null
+}

@@ -1,0 +1,53 @@
+/** One document on its own: every mistake in it, and whether it can be used. */
+import type { ErrorObject } from 'ajv'
+import { CODES } from './codes.js'
+import { type Finding, message, type ParsedDocument, pathText } from './document.js'
+import { documentFindings } from './document-rules.js'
+import { formatFindings } from './field-formats.js'
+import { validatePolicy, validateUpstream } from './generated/validators.js'
+import { foreignFinding, type Identity, identityOf, type Kind } from './identity.js'
+import { isFaulty } from './layers.js'
+import type { PolicyMessage } from './messages.js'
+import { schemaFindings } from './schema-findings.js'
+
+export interface JudgedDocument extends Identity {
+  readonly document: ParsedDocument
+  readonly messages: readonly PolicyMessage[]
+  /** Paths with an error. */
+  readonly faults: ReadonlySet<string>
+  readonly valid: boolean
+}
+
+interface Validator {
+  (data: unknown): boolean
+  errors?: ErrorObject[] | null
+}
+
+const VALIDATORS: Readonly<Record<Kind, Validator>> = {
+  Upstream: validateUpstream as unknown as Validator,
+  Policy: validatePolicy as unknown as Validator,
+}
+
+export function judgeDocument(document: ParsedDocument): JudgedDocument {
+  const identity = identityOf(document)
+  const findings = document.readable ? findingsOf(document, identity) : []
+  const errors = findings.filter(({ code }) => CODES[code].severity === 'error')
+  return {
+    ...identity,
+    document,
+    messages: findings.map(finding => message(document, finding)),
+    faults: new Set(errors.map(({ path }) => pathText(path))),
+    valid: document.intact && errors.length === 0,
+  }
+}
+
+function findingsOf(document: ParsedDocument, { kind }: Identity): Finding[] {
+  const foreign = foreignFinding(document)
+  if (foreign !== null) return [foreign]
+  const validate = kind === null ? null : VALIDATORS[kind]
+  if (validate === null || kind === null) return []
+  const fromSchema = validate(document.root) ? [] : schemaFindings(document, validate.errors ?? [])
+  const said = new Set(fromSchema.map(({ path }) => pathText(path)))
+  const further = [...formatFindings(document.root, ['spec']), ...documentFindings(document)]
+  return [...fromSchema, ...further.filter(({ path }) => !isFaulty(said, path))]
+}

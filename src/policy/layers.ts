@@ -1,0 +1,82 @@
+/**
+ * Where a setting comes from. Layers lie on each other, later wins: built-in, Policy `default`, the Policy of `policyRef`,
+ * Upstream, route. Mappings merge field by field; lists and scalars replace.
+ */
+import { BUILT_IN } from './defaults.js'
+import { type ParsedDocument, type Path, pathText, valueAt } from './document.js'
+import { SECTION_FIELDS } from './generated/fields.js'
+
+export interface Layer {
+  /** `Policy careful`, `Upstream payments`, `route place-order`. */
+  readonly label: string
+  /** Higher ones lie on top. */
+  readonly rank: number
+  readonly document: ParsedDocument
+  /** Where its sections stand in the document. */
+  readonly at: Path
+  /** Paths (as text) that messages have been written about: their values are not to be used. */
+  readonly faults: ReadonlySet<string>
+}
+
+export interface Field {
+  /** As written, or as `BUILT_IN` has it. */
+  readonly value: unknown
+  /** `null` = built-in. */
+  readonly layer: Layer | null
+  /** From the top of the layer's document. */
+  readonly path: Path
+  /** What the layer wrote here is wrong and has its own message; `value` is the one below. */
+  readonly faulty?: true
+}
+
+/** `retry.backoff.base` → its value; header names in lower case after `retry.onHeaders.`. */
+export type Fields = ReadonlyMap<string, Field>
+
+const HEADERS = 'retry.onHeaders'
+const FIELDS: readonly (readonly [string, readonly string[]])[] = Object.keys(SECTION_FIELDS).map(name => [
+  name,
+  name.split('.'),
+])
+
+export const BUILT_IN_FIELDS: Fields = new Map(
+  FIELDS.flatMap(([name, path]): [string, Field][] => {
+    const value = valueAt(BUILT_IN, path)
+    return value === undefined || name === HEADERS ? [] : [[name, { value, layer: null, path }]]
+  }),
+)
+
+/** The fields below with those that the layer wrote laid over them. */
+export function overlay(below: Fields, layer: Layer): Fields {
+  const sections = valueAt(layer.document.root, layer.at)
+  if (typeof sections !== 'object' || sections === null) return below
+  const fields = new Map(below)
+  for (const [name, path] of FIELDS) {
+    const value = valueAt(sections, path)
+    if (value === undefined) continue
+    if (name === HEADERS) addHeaders(fields, layer, path, value)
+    else add(fields, layer, name, path, value)
+  }
+  return fields
+}
+
+function add(fields: Map<string, Field>, layer: Layer, name: string, below: Path, value: unknown): void {
+  const path = [...layer.at, ...below]
+  const faulty = isFaulty(layer.faults, path)
+  fields.set(name, faulty ? { value: fields.get(name)?.value, layer, path, faulty } : { value, layer, path })
+}
+
+function addHeaders(fields: Map<string, Field>, layer: Layer, path: Path, value: unknown): void {
+  if (typeof value !== 'object' || value === null) return
+  for (const [header, wanted] of Object.entries(value)) {
+    add(fields, layer, `${HEADERS}.${header.toLowerCase()}`, [...path, header], wanted)
+  }
+}
+
+/** A message was written about the field, about something in it, or about what it stands in. */
+export function isFaulty(faults: ReadonlySet<string>, path: Path): boolean {
+  if (faults.size === 0) return false
+  for (let length = 1; length <= path.length; length++) {
+    if (faults.has(pathText(path.slice(0, length)))) return true
+  }
+  return false
+}

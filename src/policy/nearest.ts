@@ -1,0 +1,47 @@
+/** The candidate that a mistyped word most likely meant, or `null` when none is close. */
+export function nearest(word: string, candidates: Iterable<string>): string | null {
+  if (word.length > MAX_LENGTH) return null
+  const wanted = bare(word)
+  let best: string | null = null
+  let bestDistance = Math.floor(wanted.length / 3) + 1
+  for (const candidate of candidates) {
+    const distance = distanceTo(wanted, bare(candidate))
+    if (distance < bestDistance || (distance === bestDistance && best === null)) {
+      best = candidate
+      bestDistance = distance
+    }
+  }
+  return best
+}
+
+const MAX_LENGTH = 100
+
+/** `max_attempts`, `max-attempts` and `MaxAttempts` are the same word in other dress. */
+function bare(word: string): string {
+  return word.toLowerCase().replace(/[-_\s]/g, '')
+}
+
+/** An abbreviation is as near as one slip. */
+function distanceTo(wanted: string, candidate: string): number {
+  return wanted.length > 2 && candidate.startsWith(wanted) && candidate !== wanted ? 1 : editDistance(wanted, candidate)
+}
+
+/** Insertions, deletions, replacements and swaps of neighbours. */
+function editDistance(a: string, b: string): number {
+  let beforeLast: number[] = []
+  let last = Array.from({ length: b.length + 1 }, (_, j) => j)
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1]
+      let cost = Math.min((last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (last[j - 1] ?? 0) + (same ? 0 : 1))
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
+        cost = Math.min(cost, (beforeLast[j - 2] ?? 0) + 1)
+      }
+      row.push(cost)
+    }
+    beforeLast = last
+    last = row
+  }
+  return last[b.length] ?? 0
+}

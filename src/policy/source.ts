@@ -1,0 +1,118 @@
+/** The text of a policy set, as it stands on disk at one moment. */
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileMessage, type PolicyMessage } from './messages.js'
+
+export interface PolicyFile {
+  readonly name: string
+  readonly text: string
+}
+
+export interface PolicySource {
+  /** As given; `''` for a source made of single files, whose names are then their paths. */
+  readonly dir: string
+  /** By name. */
+  readonly files: readonly PolicyFile[]
+  /** Of all names and texts, hex. */
+  readonly hash: string
+  /** The first thing that could not be read, if any; `files` holds what could. */
+  readonly problem: PolicyMessage | null
+}
+
+/** Larger than any ConfigMap may be. */
+export const MAX_FILE_BYTES = 1024 * 1024
+/** The link that Kubernetes swaps when a mounted ConfigMap changes. */
+const DATA_LINK = '..data'
+/** How often a swap may come between while the files are read. */
+const READS = 5
+
+/** Every `*.yaml` and `*.yml` in `dir` that does not begin with a dot, through one resolved `..data` where there is one. */
+export function readPolicyDirectory(dir: string): PolicySource {
+  for (let left = READS; ; left--) {
+    const link = dataLink(dir)
+    const source = readOnce(dir, link === null ? dir : join(dir, link))
+    if (link === dataLink(dir) || left === 1) return source
+  }
+}
+
+/** Single files as one set; a path that cannot be read is the `problem`. */
+export function readPolicyFiles(paths: readonly string[]): PolicySource {
+  return collect('', paths, path => path)
+}
+
+/** How messages name a file of a source. */
+export function fileLabel(source: { readonly dir: string }, name: string): string {
+  return source.dir === '' ? name : join(source.dir, name)
+}
+
+function readOnce(dir: string, root: string): PolicySource {
+  let names: string[]
+  try {
+    names = readdirSync(root).filter(name => /^[^.].*\.ya?ml$/.test(name))
+  } catch (error) {
+    return { dir, files: [], hash: hashOf([]), problem: fileMessage('FB001', dir, directoryFault(error)) }
+  }
+  const source = collect(dir, names, name => join(root, name))
+  if (names.length > 0) return source
+  return { ...source, problem: fileMessage('FB002', dir, 'no file that ends in .yaml or .yml') }
+}
+
+function collect(dir: string, names: readonly string[], pathOf: (name: string) => string): PolicySource {
+  const files: PolicyFile[] = []
+  let problem: PolicyMessage | null = null
+  for (const name of [...new Set(names)].sort()) {
+    const read = readText(pathOf(name))
+    if (typeof read === 'string') files.push({ name, text: read })
+    else problem ??= fileMessage(read.code, fileLabel({ dir }, name), read.text)
+  }
+  return { dir, files, hash: hashOf(files), problem }
+}
+
+function readText(path: string): string | { readonly code: 'FB003' | 'FB004'; readonly text: string } {
+  try {
+    const facts = statSync(path)
+    if (facts.isDirectory()) return { code: 'FB003', text: 'is a directory, not a file' }
+    if (!facts.isFile()) return { code: 'FB003', text: 'is not a regular file' }
+    if (facts.size > MAX_FILE_BYTES) {
+      return { code: 'FB004', text: `has ${facts.size} bytes; at most ${MAX_FILE_BYTES} are read` }
+    }
+    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path))
+  } catch (error) {
+    if (error instanceof TypeError) return { code: 'FB003', text: 'is not UTF-8 text' }
+    return { code: 'FB003', text: `cannot be read: ${reason(error)}` }
+  }
+}
+
+function dataLink(dir: string): string | null {
+  try {
+    return readlinkSync(join(dir, DATA_LINK))
+  } catch {
+    return null
+  }
+}
+
+function directoryFault(error: unknown): string {
+  const code = errorCode(error)
+  if (code === 'ENOENT') return 'the policy directory does not exist'
+  if (code === 'ENOTDIR') return 'is not a directory'
+  return `the policy directory cannot be read: ${reason(error)}`
+}
+
+function reason(error: unknown): string {
+  const code = errorCode(error)
+  if (code === 'ENOENT') return 'it does not exist'
+  if (code === 'EACCES' || code === 'EPERM') return 'permission denied'
+  return code ?? String(error)
+}
+
+function errorCode(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException | null)?.code
+}
+
+/** Names and lengths are part of it, so that text moved from one file to the next is a change. */
+function hashOf(files: readonly PolicyFile[]): string {
+  const hash = createHash('sha256')
+  for (const { name, text } of files) hash.update(`${name}\0${text.length}\0${text}`)
+  return hash.digest('hex')
+}

@@ -1,0 +1,207 @@
+/**
+ * From a YAML node tree to plain values with positions. Aliases and merge keys become shared values, never copies of a
+ * tree, and what they would expand to is counted: a file of 300 bytes can stand for a billion values.
+ */
+import { isAlias, isMap, isScalar, isSeq, type Node, type Pair, type Scalar, type YAMLMap, type YAMLSeq } from 'yaml'
+import type { Entry, Finding, Path, Span } from './document.js'
+
+/** Values in one document once aliases are expanded. The largest honest set (200 upstreams with 5 routes each) has about 50 000. */
+export const MAX_VALUES = 200_000
+/** No document of ours is nested more than 8 deep. */
+export const MAX_DEPTH = 32
+
+/** The document cannot be judged any further; the finding says why. */
+class Unreadable extends Error {}
+
+interface Done {
+  readonly value: unknown
+  /** Values once expanded. */
+  readonly size: number
+}
+
+type Anchored = Done | 'open'
+
+export interface ReadResult {
+  readonly root: unknown
+  readonly entries: Map<object, Map<string, Entry>>
+  readonly findings: readonly Finding[]
+  readonly readable: boolean
+}
+
+export function readNode(node: Node | null, lineOf: (offset: number) => number): ReadResult {
+  const reader = new Reader(lineOf)
+  let root: unknown = null
+  let readable = true
+  try {
+    root = reader.read(node, []).value
+  } catch (error) {
+    if (!(error instanceof Unreadable)) throw error
+    readable = false
+  }
+  return { root, readable, entries: reader.entries, findings: reader.findings }
+}
+
+class Reader {
+  readonly entries = new Map<object, Map<string, Entry>>()
+  readonly findings: Finding[] = []
+  readonly #anchors = new Map<string, Anchored>()
+  readonly #lineOf: (offset: number) => number
+  #aliases = 0
+
+  constructor(lineOf: (offset: number) => number) {
+    this.#lineOf = lineOf
+  }
+
+  read(node: Node | null, path: Path): Done {
+    if (node === null) return { value: null, size: 1 }
+    if (isAlias(node)) return this.#resolve(node.source, spanOf(node), path)
+    if (path.length > MAX_DEPTH) {
+      this.#stop({ code: 'FB014', path: [], text: `nested more than ${MAX_DEPTH} deep`, mark: spanOf(node) })
+    }
+    const { anchor } = node as Scalar
+    if (anchor !== undefined) this.#anchors.set(anchor, 'open')
+    const done = this.#readContent(node, path)
+    if (anchor !== undefined) this.#anchors.set(anchor, done)
+    return done
+  }
+
+  #readContent(node: Node, path: Path): Done {
+    if (isMap(node)) return this.#readMap(node as YAMLMap<Node, Node | null>, path)
+    if (isSeq(node)) return this.#readSeq(node as YAMLSeq<Node>, path)
+    const { value } = node as Scalar
+    return { value: Object.is(value, -0) ? 0 : value, size: 1 }
+  }
+
+  #readSeq(node: YAMLSeq<Node>, path: Path): Done {
+    const list: unknown[] = []
+    const entries = new Map<string, Entry>()
+    let size = 1
+    for (const [index, item] of node.items.entries()) {
+      const done = this.read(item, [...path, index])
+      size = this.#grow(size, done.size, item, path)
+      list.push(done.value)
+      entries.set(String(index), entryOf(null, item))
+    }
+    return this.#close(list, entries, size)
+  }
+
+  #readMap(node: YAMLMap<Node, Node | null>, path: Path): Done {
+    const map: Record<string, unknown> = Object.create(null)
+    const entries = new Map<string, Entry>()
+    const merges: Pair<Node, Node | null>[] = []
+    let size = 1
+    for (const pair of node.items) {
+      const key = this.#keyOf(pair.key, path)
+      if (key === null) continue
+      if (key === MERGE) {
+        merges.push(pair)
+        continue
+      }
+      const first = entries.get(key)
+      if (first !== undefined) this.#duplicate(key, first, pair.key, path)
+      const done = this.read(pair.value, [...path, key])
+      size = this.#grow(size, done.size, pair.key, path)
+      if (first !== undefined) continue
+      map[key] = done.value
+      entries.set(key, entryOf(pair.key, pair.value))
+    }
+    // After the own keys, which win whatever the order; of several merges the earlier wins.
+    for (const pair of merges) {
+      size = this.#grow(size, this.#merge(pair, map, entries, path), pair.key, path)
+    }
+    return this.#close(map, entries, size)
+  }
+
+  #merge(pair: Pair<Node, Node | null>, map: Record<string, unknown>, entries: Map<string, Entry>, path: Path): number {
+    const done = this.read(pair.value, [...path, '<<'])
+    for (const source of Array.isArray(done.value) ? done.value : [done.value]) {
+      if (typeof source !== 'object' || source === null || Array.isArray(source)) {
+        const text = '<< takes a mapping or a list of mappings, such as <<: *name'
+        this.#stop({ code: 'FB017', path: [...path, '<<'], text, mark: spanOf(pair.value ?? pair.key) })
+      }
+      for (const [key, entry] of this.entries.get(source) ?? []) {
+        if (entries.has(key)) continue
+        map[key] = (source as Record<string, unknown>)[key]
+        entries.set(key, entry)
+      }
+    }
+    return done.size
+  }
+
+  #grow(size: number, by: number, node: Node, path: Path): number {
+    const total = size + by
+    if (total <= MAX_VALUES) return total
+    const text = `more than ${MAX_VALUES} values once the ${this.#aliases} aliases so far are expanded: no more are read`
+    return this.#stop({ code: 'FB013', path, text, mark: spanOf(node) })
+  }
+
+  #close(value: object, entries: Map<string, Entry>, size: number): Done {
+    this.entries.set(value, entries)
+    return { value: Object.freeze(value), size }
+  }
+
+  /** `null` for a key that is refused; the rest of the mapping can still be judged. */
+  #keyOf(key: Node, path: Path): string | typeof MERGE | null {
+    if (!isScalar(key)) return this.#badKey(key, path, 'a key must be text, not a mapping, list or alias')
+    const { value, source = '' } = key
+    if (typeof value === 'symbol') return MERGE
+    if (typeof value === 'string') return value
+    if (typeof value === 'number') return source
+    if (value === null) return this.#badKey(key, path, 'a key is missing before the colon')
+    return this.#badKey(
+      key,
+      path,
+      `the key is the truth value ${value}: tools of YAML 1.1 turn on, yes, off and no into it`,
+    )
+  }
+
+  #badKey(key: Node, path: Path, text: string): null {
+    this.findings.push({ code: 'FB016', path, text, mark: spanOf(key) })
+    return null
+  }
+
+  #duplicate(key: string, first: Entry, second: Node, path: Path): void {
+    const lines = [first.key?.start ?? 0, spanOf(second).start].map(this.#lineOf)
+    const text = `the key ${key} stands here twice, at line ${lines[0]} and at line ${lines[1]}: keep one`
+    this.findings.push({ code: 'FB011', path: [...path, key], text, mark: spanOf(second) })
+  }
+
+  #resolve(name: string, mark: Span, path: Path): Done {
+    this.#aliases++
+    const found = this.#anchors.get(name)
+    if (typeof found === 'object') return found
+    const text =
+      found === 'open'
+        ? `*${name} stands within &${name} itself`
+        : `*${name} has no &${name} before it in this document`
+    return this.#stop({ code: 'FB015', path, text, mark })
+  }
+
+  #stop(finding: Finding): never {
+    this.findings.push(finding)
+    throw new Unreadable()
+  }
+}
+
+const MERGE = Symbol('merge')
+
+function entryOf(key: Node | null, value: Node | null): Entry {
+  const keySpan = key === null ? null : spanOf(key)
+  const scalar = isScalar(value) ? value : null
+  return {
+    key: keySpan,
+    value:
+      value === null || (scalar?.source === '' && keySpan !== null && scalar.type === 'PLAIN')
+        ? (keySpan ?? NOWHERE)
+        : spanOf(value),
+    source: scalar?.source ?? null,
+    quoted: scalar !== null && scalar.type !== 'PLAIN',
+  }
+}
+
+const NOWHERE: Span = { start: 0, end: 0 }
+
+function spanOf(node: Node): Span {
+  const [start, end] = node.range ?? [0, 0]
+  return { start, end }
+}

@@ -1,0 +1,118 @@
+import { describe, expect, test } from 'vitest'
+import type { RouteSnapshot } from '../../src/core/snapshot.js'
+import { type ExplainedCall, explainData, explainText } from '../../src/policy/explain.js'
+import { effectivePolicy } from './support/effective-policy.js'
+import { upstreamSnapshot } from './support/upstream-snapshot.js'
+
+const route: RouteSnapshot = {
+  name: 'read-order',
+  match: { methods: new Set(['GET']), path: { kind: 'exact', segments: ['orders', null] }, headers: [] },
+  policy: effectivePolicy(),
+  own: { breaker: false, limits: false, budget: false },
+}
+
+const call = (changes: Partial<ExplainedCall> = {}): ExplainedCall => ({
+  method: 'GET',
+  url: '/shop/orders/1',
+  upstream: upstreamSnapshot('shop', { listen: '127.0.0.1:15101', routes: [route] }),
+  route,
+  via: 'prefix',
+  path: '/orders/1',
+  headers: [],
+  fields: [
+    {
+      path: 'timeouts.total',
+      value: '10s',
+      origin: { kind: 'file', file: 'p/shop.yaml', line: 9, col: 5, from: 'shop' },
+    },
+    { path: 'retry.retryOn', value: ['connect', 503], origin: { kind: 'built-in' } },
+  ],
+  ...changes,
+})
+
+test('one call is told in full', () => {
+  expect(explainText(call())).toBe(`GET /shop/orders/1
+
+upstream  shop, http://shop.example.com
+          by the path prefix /shop on the shared port; it sees /orders/1
+route     read-order, the first that matches: GET, path /orders/{}
+attempts  at most 3, the first included
+retried   after no connection, connection lost before an answer, attempt timeout, 429, 503
+repeated  yes: GET is idempotent
+waits     before retry 1: 0ms to 100ms; after a 429: 0ms to 500ms
+          before retry 2: 0ms to 200ms; after a 429: 0ms to 1s
+          or as long as a Retry-After asks, up to 5s, and the wait above on top
+budget    retries in 10s while first attempts succeed: 7 at 1 a second, 25 at 10 a second, 200 at 100 a second
+          while all of them fail: 5
+at worst  the app has an answer 10s after its request was sent (timeouts.total)
+breaker   shared by the upstream’s routes; while open, calls are refused with 503
+
+timeouts.total  10s             p/shop.yaml:9
+retry.retryOn   [connect, 503]  built-in
+`)
+})
+
+describe('it is said', () => {
+  const { retry, timeouts, breaker } = effectivePolicy()
+  const withPolicy = (changes: Parameters<typeof effectivePolicy>[0], more: Partial<ExplainedCall> = {}): string =>
+    explainText(
+      call({ upstream: upstreamSnapshot('shop', { policy: effectivePolicy(changes) }), route: null, ...more }),
+    )
+
+  test('that a POST is sent once, unless it carries a key or gets one', () => {
+    expect(withPolicy({}, { method: 'POST' })).toContain(
+      'only if nothing was sent: POST is not idempotent without idempotency-key',
+    )
+    expect(withPolicy({}, { method: 'POST', headers: ['Idempotency-Key', 'k'] })).toContain(
+      'yes: the call carries idempotency-key',
+    )
+    const idempotency = { keyHeaders: ['idempotency-key'], generate: true }
+    expect(withPolicy({ retry: { ...retry, idempotency } }, { method: 'POST' })).toContain(
+      'yes: idempotency-key is added, the same on all attempts',
+    )
+  })
+
+  test('that one attempt is no retry, and nothing else about retries', () => {
+    const text = withPolicy({ retry: { ...retry, maxAttempts: 1 } })
+    expect(text).toContain('attempts  1: never retried\nat worst')
+  })
+
+  test('that no clock ends the call', () => {
+    const none = Number.POSITIVE_INFINITY
+    const text = withPolicy({ timeouts: { ...timeouts, attemptMs: none, totalMs: none } })
+    expect(text).toContain('at worst  the app waits without end: no clock is set')
+  })
+
+  test('what an open breaker does', () => {
+    expect(withPolicy({ breaker: { ...breaker, mode: 'disabled' } })).toContain('breaker   off')
+    expect(withPolicy({ breaker: { ...breaker, mode: 'observe' } })).toContain('counts and reports, refuses nothing')
+    expect(withPolicy({ breaker: { ...breaker, whenOpen: 'wait' } })).toContain('calls wait for it to close')
+  })
+
+  test('which route there is when none applies', () => {
+    expect(explainText(call({ route: null }))).toContain('route     none of 1 matches')
+    expect(withPolicy({})).toContain('route     none is written')
+  })
+
+  test.for([
+    ['own-port', 'by its own port 127.0.0.1:15101'],
+    ['authority', 'by the address in the request line'],
+    ['host', 'by the Host header'],
+    ['header', 'by the forbear-upstream header'],
+  ] as const)('that the upstream was found by its %s', ([via, words]) => {
+    expect(explainText(call({ via }))).toContain(words)
+  })
+})
+
+test('tools get the same as data, that survives JSON', () => {
+  const data = explainData(call())
+  expect(JSON.parse(JSON.stringify(data))).toEqual(data)
+  expect(data).toMatchObject({
+    upstream: 'shop',
+    route: 'read-order',
+    repeatable: 'idempotent',
+    maxAttempts: 3,
+    worstCaseMs: 10_000,
+    retriesPer10s: [{ perSecond: 1, succeeding: 7, failing: 5 }, { succeeding: 25 }, { succeeding: 200, failing: 5 }],
+  })
+})

@@ -1,0 +1,87 @@
+import { execFile } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { compile } from '../telemetry/compiled.js'
+import { temporaryDirectory } from './support/config-map.js'
+
+let compiled: Awaited<ReturnType<typeof compile>>
+
+beforeAll(async () => {
+  compiled = await compile('src/policy/load-in-worker.ts', 'src/policy/load-worker.ts')
+})
+
+afterAll(() => compiled.remove())
+
+/** Runs statements in a process that loads policies by its own thread; resolves with the JSON it prints. */
+async function inProcess(policies: string, statements: string): Promise<unknown> {
+  const dir = await temporaryDirectory()
+  await writeFile(join(dir, 'shop.yaml'), policies)
+  const script = await compiled.script(
+    'load.mjs',
+    `import { loadInWorker } from './src/policy/load-in-worker.js'
+const ask = (knownHash, signal = new AbortController().signal) =>
+  loadInWorker({ dir: process.argv[2], mode: 'all', generation: 7, knownHash }, signal)
+const tell = value => console.log(JSON.stringify(value))
+${statements}`,
+  )
+  const { stdout } = await promisify(execFile)(process.execPath, [script, dir])
+  return JSON.parse(stdout)
+}
+
+const POLICIES = `apiVersion: forbear.dev/v1alpha1
+kind: Upstream
+metadata: { name: shop }
+spec:
+  target: http://shop.example.com
+  routes: [{ name: order, match: { methods: [POST], path: /orders } }]
+`
+
+test('the thread hands over a snapshot that is frozen and whole', async () => {
+  const told = await inProcess(
+    POLICIES,
+    `const { kind, snapshot, messages } = await ask('')
+const shop = snapshot.upstreams.get('shop')
+const parts = [snapshot, shop, shop.target, shop.policy.retry.retryOn, shop.routes, shop.routes[0].match.path.segments]
+tell({
+  kind, messages, generation: snapshot.generation,
+  frozen: parts.every(Object.isFrozen),
+  methods: [...shop.routes[0].match.methods],
+  noClock: shop.policy.timeouts.responseMs === Infinity,
+})`,
+  )
+  expect(told).toEqual({
+    kind: 'whole',
+    messages: [],
+    generation: 7,
+    frozen: true,
+    methods: ['POST'],
+    noClock: true,
+  })
+})
+
+test('the text in force is not parsed again', async () => {
+  const told = await inProcess(
+    POLICIES,
+    `const { snapshot } = await ask('')
+tell(await ask(snapshot.hash))`,
+  )
+  expect(told).toEqual({ kind: 'same' })
+})
+
+test('what cannot be used comes back as messages', async () => {
+  const told = await inProcess(POLICIES.replace('target:', 'tarket:'), "tell(await ask(''))")
+  expect(told).toMatchObject({ kind: 'unusable', messages: [expect.stringMatching(/shop\.yaml:5:\d+ {2}.*tarket/)] })
+})
+
+test('a thread that ends without an answer is a rejection, and the process can end', async () => {
+  const told = await inProcess(
+    POLICIES,
+    `const ending = new AbortController()
+const asked = ask('', ending.signal)
+ending.abort()
+tell(await asked.catch(error => error.message))`,
+  )
+  expect(told).toMatch(/^the loading thread ended with code \d and no answer$/)
+})
