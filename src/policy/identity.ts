@@ -35,7 +35,7 @@ export function foreignFinding({ root }: ParsedDocument): Finding | null {
       text: `not a document of forbear: it has neither apiVersion nor kind; write ${wanted}`,
     }
   }
-  if (apiVersion === undefined || apiVersion === null || /^forbear\b/i.test(String(apiVersion))) {
+  if (apiVersion === undefined || apiVersion === null || isLike(apiVersion)) {
     const said = apiVersion === undefined ? 'apiVersion is missing' : `apiVersion ${quote(apiVersion)} is not known`
     return { code: 'FB021', path: ['apiVersion'], text: `${said}: write ${API_VERSION}` }
   }
@@ -44,9 +44,14 @@ export function foreignFinding({ root }: ParsedDocument): Finding | null {
   return { code: 'FB020', path: ['kind'], text: `${foreign}${remedy}` }
 }
 
+/** Another version of ours, or ours misspelt. */
+function isLike(apiVersion: unknown): boolean {
+  return typeof apiVersion === 'string' && /^forbear\b/i.test(apiVersion)
+}
+
 function kindFinding(kind: unknown): Finding | null {
   if (KINDS.some(known => known === kind)) return null
   if (kind === undefined) return { code: 'FB022', path: ['kind'], text: `kind is missing: write ${KINDS.join(' or ')}` }
   const text = `kind ${quote(kind)} is not ${KINDS.join(' or ')}`
-  return { code: 'FB022', path: ['kind'], text, suggestion: nearest(String(kind), KINDS) }
+  return { code: 'FB022', path: ['kind'], text, suggestion: typeof kind === 'string' ? nearest(kind, KINDS) : null }
 }

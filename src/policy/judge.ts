@@ -6,7 +6,7 @@ import { documentFindings } from './document-rules.js'
 import { formatFindings } from './field-formats.js'
 import { validatePolicy, validateUpstream } from './generated/validators.js'
 import { foreignFinding, type Identity, identityOf, type Kind } from './identity.js'
-import { isFaulty } from './layers.js'
+import { isFaulty, WHOLE } from './layers.js'
 import type { PolicyMessage } from './messages.js'
 import { schemaFindings } from './schema-findings.js'
 
@@ -36,7 +36,7 @@ export function judgeDocument(document: ParsedDocument): JudgedDocument {
     ...identity,
     document,
     messages: findings.map(finding => message(document, finding)),
-    faults: new Set(errors.map(({ path }) => pathText(path))),
+    faults: new Set(document.readable ? errors.map(({ path }) => pathText(path)) : [WHOLE]),
     valid: document.intact && errors.length === 0,
   }
 }

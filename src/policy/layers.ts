@@ -72,9 +72,13 @@ function addHeaders(fields: Map<string, Field>, layer: Layer, path: Path, value:
   }
 }
 
+/** Among the faults: no value of the document is to be used. The text of the empty path. */
+export const WHOLE = ''
+
 /** A message was written about the field, about something in it, or about what it stands in. */
 export function isFaulty(faults: ReadonlySet<string>, path: Path): boolean {
   if (faults.size === 0) return false
+  if (faults.has(WHOLE)) return true
   for (let length = 1; length <= path.length; length++) {
     if (faults.has(pathText(path.slice(0, length)))) return true
   }

@@ -3,7 +3,7 @@ export function nearest(word: string, candidates: Iterable<string>): string | nu
   if (word.length > MAX_LENGTH) return null
   const wanted = bare(word)
   let best: string | null = null
-  let bestDistance = Math.floor(wanted.length / 3) + 1
+  let bestDistance = Math.max(1, Math.floor(wanted.length / 3))
   for (const candidate of candidates) {
     const distance = distanceTo(wanted, bare(candidate))
     if (distance < bestDistance || (distance === bestDistance && best === null)) {

@@ -93,7 +93,11 @@ function valueFinding(path: Path, { keyword, data, params }: ErrorObject, schema
     case 'maxProperties':
       return { code: 'FB038', path, text: countText(data, keyword, params['limit'], schema) }
     case 'uniqueItems':
-      return { code: 'FB038', path: [...path, Number(params['i'])], text: 'this item is in the list twice' }
+      return {
+        code: 'FB038',
+        path: [...path, Math.max(params['i'], params['j'])],
+        text: 'this item is in the list twice',
+      }
     default:
       return patternFinding(path, data, schema)
   }

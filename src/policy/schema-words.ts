@@ -56,7 +56,9 @@ export function valueText(value: unknown, entry: Entry | null): string {
   return shorten(entry?.source ?? String(value))
 }
 
+/** A scalar in quotes; anything larger by what it is. */
 export function quote(value: unknown): string {
+  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'a list' : 'a mapping'
   return JSON.stringify(shorten(String(value)))
 }
 

@@ -22,8 +22,9 @@ export function unknownKeyFinding(parent: Path, key: string, known: readonly str
 
 function homeText(parent: Path, key: string): string | null {
   const found = HOMES.get(key)
-  if (found === undefined || found.length > 2 || found.includes(pathText(parent))) return null
-  return found.join(' or ')
+  if (found === undefined || found.length > 2) return null
+  // At home, and yet unknown: the schema of a Policy has fewer keys.
+  return found.includes(pathText(parent)) ? `${found.join(' or ')} of an Upstream` : found.join(' or ')
 }
 
 function homes(): Map<string, string[]> {

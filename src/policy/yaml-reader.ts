@@ -10,7 +10,7 @@ export const MAX_VALUES = 200_000
 /** No document of ours is nested more than 8 deep. */
 export const MAX_DEPTH = 32
 
-/** The document cannot be judged any further; the finding says why. */
+/** The document cannot even be walked to its end; the finding says why. */
 class Unreadable extends Error {}
 
 interface Done {
@@ -38,12 +38,14 @@ export function readNode(node: Node | null, lineOf: (offset: number) => number):
     if (!(error instanceof Unreadable)) throw error
     readable = false
   }
-  return { root, readable, entries: reader.entries, findings: reader.findings }
+  return { root, readable: readable && !reader.torn, entries: reader.entries, findings: reader.findings }
 }
 
 class Reader {
   readonly entries = new Map<object, Map<string, Entry>>()
   readonly findings: Finding[] = []
+  /** A value is missing that the document refers to: what there is can be read, not judged. */
+  torn = false
   readonly #anchors = new Map<string, Anchored>()
   readonly #lineOf: (offset: number) => number
   #aliases = 0
@@ -117,7 +119,9 @@ class Reader {
     for (const source of Array.isArray(done.value) ? done.value : [done.value]) {
       if (typeof source !== 'object' || source === null || Array.isArray(source)) {
         const text = '<< takes a mapping or a list of mappings, such as <<: *name'
-        this.#stop({ code: 'FB017', path: [...path, '<<'], text, mark: spanOf(pair.value ?? pair.key) })
+        // What an unknown alias stands for has its message.
+        if (!this.torn) this.#tear({ code: 'FB017', path: [...path, '<<'], text, mark: spanOf(pair.value ?? pair.key) })
+        continue
       }
       for (const [key, entry] of this.entries.get(source) ?? []) {
         if (entries.has(key)) continue
@@ -174,7 +178,13 @@ class Reader {
       found === 'open'
         ? `*${name} stands within &${name} itself`
         : `*${name} has no &${name} before it in this document`
-    return this.#stop({ code: 'FB015', path, text, mark })
+    this.#tear({ code: 'FB015', path, text, mark })
+    return { value: null, size: 1 }
+  }
+
+  #tear(finding: Finding): void {
+    this.findings.push(finding)
+    this.torn = true
   }
 
   #stop(finding: Finding): never {

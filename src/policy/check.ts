@@ -1,0 +1,54 @@
+/** Everything wrong with the policies at some paths, for a person or a pipeline that is about to ship them. */
+import { statSync } from 'node:fs'
+import { loadPolicies } from './load.js'
+import type { PolicyMessage } from './messages.js'
+import { fileLabel, type PolicySource, readPolicyDirectory, readPolicyFiles } from './source.js'
+
+export interface CheckReport {
+  readonly files: number
+  /** Valid or not. */
+  readonly upstreams: number
+  readonly errors: number
+  readonly warnings: number
+  readonly messages: readonly PolicyMessage[]
+}
+
+export interface Checked extends CheckReport {
+  /** File as in the messages → its text. */
+  readonly sources: ReadonlyMap<string, string>
+}
+
+/** Each directory is a set of its own; single files are one set together. A path that does not exist throws `ENOENT`. */
+export function checkPaths(paths: readonly string[]): Checked {
+  const directories = paths.filter(path => statSync(path).isDirectory())
+  const files = paths.filter(path => !directories.includes(path))
+  const sets = [...directories.map(readPolicyDirectory), ...(files.length > 0 ? [readPolicyFiles(files)] : [])]
+  const reports = sets.map(checkSet)
+  const messages = reports.flatMap(report => report.messages)
+  const errors = messages.filter(({ severity }) => severity === 'error').length
+  return {
+    files: sets.reduce((sum, set) => sum + set.files.length, 0),
+    upstreams: reports.reduce((sum, report) => sum + report.upstreams, 0),
+    errors,
+    warnings: messages.length - errors,
+    messages,
+    sources: new Map(sets.flatMap(set => set.files.map(({ name, text }) => [fileLabel(set, name), text] as const))),
+  }
+}
+
+/** `2 files, 3 upstreams, 0 errors, 1 warning`. */
+export function summaryOf({ files, upstreams, errors, warnings }: CheckReport): string {
+  const count = (n: number, word: string) => `${n} ${word}${n === 1 ? '' : 's'}`
+  return [count(files, 'file'), count(upstreams, 'upstream'), count(errors, 'error'), count(warnings, 'warning')].join(
+    ', ',
+  )
+}
+
+function checkSet(source: PolicySource): { upstreams: number; messages: readonly PolicyMessage[] } {
+  const result = loadPolicies(source, { mode: 'valid-only', generation: 1 })
+  const snapshot = result.ok ? result.snapshot : result.partial
+  return {
+    upstreams: snapshot === undefined ? 0 : snapshot.upstreams.size + snapshot.invalid.size,
+    messages: result.messages,
+  }
+}

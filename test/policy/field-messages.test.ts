@@ -1,0 +1,186 @@
+import { describe, expect, it } from 'vitest'
+import { messagesOf, policy, upstream } from './set.js'
+
+/** Of one document; place and code are dropped where only the words matter. */
+const told = (lines: string) => messagesOf(upstream(lines)).map(line => line.replace(/^a\.yaml:\d+:\d+ {2}/, ''))
+
+describe('a mistake in a field', () => {
+  it.each([
+    ['retry: { maxAtempts: 3 }', 'spec.retry.maxAtempts  unknown key "maxAtempts"; did you mean maxAttempts? [FB030]'],
+    [
+      'retry: { max_attempts: 3 }',
+      'spec.retry.max_attempts  unknown key "max_attempts"; did you mean maxAttempts? [FB030]',
+    ],
+    ['maxAttempts: 3', 'spec.maxAttempts  unknown key "maxAttempts" here; it belongs under spec.retry [FB030]'],
+    ['budget: { frob: 1 }', 'spec.budget.frob  unknown key "frob"; known here: ratio, window, minPerSecond [FB030]'],
+    ['hedge: { after: p95 }', 'spec.hedge  hedge is not in this version of forbear; remove it [FB031]'],
+    [
+      'breaker: { slowCall: { ratio: 1 } }',
+      'spec.breaker.slowCall  slowCall is not in this version of forbear; remove it [FB031]',
+    ],
+    [
+      'routes: [{ name: a, match: {}, fault: { percent: 1 } }]',
+      'spec.routes[0].fault  fault is not in this version of forbear; remove it [FB031]',
+    ],
+    ['routes: [{ match: {} }]', 'spec.routes[0].name  name is missing [FB032]'],
+    ['retry:', 'spec.retry  retry is empty: remove the key or give it a value [FB033]'],
+    ['timeouts: { total: ~ }', 'spec.timeouts.total  total is empty: remove the key or give it a value [FB033]'],
+    [
+      'retry: { maxAttempts: "3" }',
+      'spec.retry.maxAttempts  expected a whole number from 1 to 50, got the text "3": write 3 without quotes [FB034]',
+    ],
+    [
+      'retry: { maxAttempts: 1_0 }',
+      'spec.retry.maxAttempts  expected a whole number from 1 to 50, got the text "1_0": write 10 [FB034]',
+    ],
+    ['retry: { maxAttempts: 1.5 }', 'spec.retry.maxAttempts  expected a whole number from 1 to 50, got 1.5 [FB034]'],
+    ['retry: { maxAttempts: true }', 'spec.retry.maxAttempts  expected a whole number from 1 to 50, got true [FB034]'],
+    ['budget: { ratio: .inf }', 'spec.budget.ratio  expected a number from 0 to 10, got .inf [FB034]'],
+    ['retry: [3]', 'spec.retry  expected a mapping, got a list [FB034]'],
+    ['retry: { retryOn: 503 }', 'spec.retry.retryOn  expected a list, got 503: write [503] [FB034]'],
+    [
+      'propagate: on',
+      'spec.propagate  expected true or false, got the text "on": on is text in YAML 1.2, write true [FB034]',
+    ],
+    [
+      'timeouts: { total: 5 }',
+      'spec.timeouts.total  expected a duration such as 250ms or 1m30s, from 1ms to 24h, or none, got 5: add a unit, such as 5s or 5ms [FB034]',
+    ],
+    [
+      'retry: { maxBody: 64 }',
+      'spec.retry.maxBody  expected a size such as 64KiB, from 0B to 64MiB, got 64: add a unit, such as 64KiB [FB034]',
+    ],
+    [
+      'retry: { onHeaders: { x-a: true } }',
+      'spec.retry.onHeaders.x-a  expected text, got true: put it in quotes [FB034]',
+    ],
+    [
+      'retry: { retryOn: ["503"] }',
+      'spec.retry.retryOn[0]  "503" is not connect, reset, timeout, or a status from 400 to 599 without quotes; write 503 without quotes [FB034]',
+    ],
+    [
+      'breaker: { mode: enforced }',
+      'spec.breaker.mode  "enforced" is not enforce, observe or disabled; did you mean enforce? [FB035]',
+    ],
+    [
+      'breaker: { mode: off }',
+      'spec.breaker.mode  "off" is not enforce, observe or disabled; did you mean disabled? [FB035]',
+    ],
+    [
+      'breaker: { mode: false }',
+      'spec.breaker.mode  expected enforce, observe or disabled, got false: write one of the words; tools of YAML 1.1 turn on, yes, off and no into true and false [FB034]',
+    ],
+    [
+      'retry: { maxAttempts: 0 }',
+      'spec.retry.maxAttempts  0 would be no call at all: write 1, the first attempt counts [FB036]',
+    ],
+    ['retry: { maxAttempts: -1 }', 'spec.retry.maxAttempts  -1 is out of range: a whole number from 1 to 50 [FB036]'],
+    ['budget: { ratio: 11 }', 'spec.budget.ratio  11 is out of range: a number from 0 to 10 [FB036]'],
+    [
+      'timeouts: { connect: 11m }',
+      'spec.timeouts.connect  11m is out of range: a duration such as 250ms or 1m30s, from 1ms to 10m, or none [FB036]',
+    ],
+    [
+      'budget: { window: none }',
+      'spec.budget.window  "none" is not a duration such as 250ms or 1m30s, from 1s to 10m [FB037]',
+    ],
+    [
+      'timeouts: { total: 1.5s }',
+      'spec.timeouts.total  "1.5s" is not a duration such as 250ms or 1m30s, from 1ms to 24h, or none [FB037]',
+    ],
+    [
+      'retry: { retryOn: [conect] }',
+      'spec.retry.retryOn[0]  "conect" is not connect, reset, timeout, or a status from 400 to 599 without quotes; did you mean connect? [FB037]',
+    ],
+    [
+      'routes: [{ name: a, match: { methods: [get] } }]',
+      'spec.routes[0].match.methods[0]  "get" is not a method in capitals; did you mean GET? [FB037]',
+    ],
+    ['retry: { onHeaders: { "a b": x } }', 'spec.retry.onHeaders["a b"]  "a b" is not a header name [FB037]'],
+    ['retry: { retryOn: [503, 503] }', 'spec.retry.retryOn[1]  this item is in the list twice [FB038]'],
+    [
+      'routes: [{ name: a, match: { methods: [] } }]',
+      'spec.routes[0].match.methods  has 0 entries; at least 1 are needed [FB038]',
+    ],
+    [
+      'retry: { backoff: { jitter: [0.5] } }',
+      'spec.retry.backoff.jitter  must be none, full, equal, decorrelated, or a range such as [0.8, 1.2] [FB038]',
+    ],
+    [
+      'retry: { backoff: { jitter: [1.2, 0.8] } }',
+      'spec.retry.backoff.jitter  the range begins at 1.2, above its end 0.8 [FB036]',
+    ],
+    ['listen: 15101', 'spec.listen  expected host:port, got 15101 [FB034]'],
+    [
+      'listen: example.com:80',
+      'spec.listen  "example.com" in "example.com:80" is neither localhost nor an IP address; write HOST:PORT: localhost:15080, 127.0.0.1:15080, [::1]:15080 or 0.0.0.0:15080 [FB037]',
+    ],
+    [
+      'listen: 0.0.0.0:15101',
+      'spec.listen  warning: 0.0.0.0:15101 can be reached from other hosts, which could then call the upstream as this app: prefer 127.0.0.1:15101 [FB060]',
+    ],
+    ['tls: { certFile: /a }', 'spec.tls.certFile  tls.certFile needs tls.keyFile beside it [FB059]'],
+    [
+      'routes: [{ name: a, match: { path: /a, pathPrefix: /b } }]',
+      'spec.routes[0].match.pathPrefix  path and pathPrefix exclude each other: keep one [FB059]',
+    ],
+    [
+      'routes: [{ name: a, match: {} }, { name: a, match: {} }]',
+      'spec.routes[1].name  the route name "a" is taken at a.yaml:6 [FB040]',
+    ],
+  ])('%s', (lines, text) => {
+    expect(told(lines)).toEqual([text])
+  })
+
+  it('is placed at the key or the value that is wrong', () => {
+    expect(messagesOf(upstream('retry:\n  maxAtempts: 3\n  backoff: { base: 5 }'))).toEqual([
+      expect.stringMatching(/^a\.yaml:7:5 {2}spec\.retry\.maxAtempts /),
+      expect.stringMatching(/^a\.yaml:8:22 {2}spec\.retry\.backoff\.base /),
+    ])
+  })
+
+  it('in a misspelt required key is told once', () => {
+    expect(messagesOf(upstream().replace('target:', 'tagret:'))).toEqual([
+      'a.yaml:5:3  spec.tagret  unknown key "tagret"; did you mean target? [FB030]',
+    ])
+  })
+
+  it('is told for Policies too', () => {
+    expect(messagesOf(policy('target: http://a\nretry: { backoff: { jitter: [2, 1] } }'))).toEqual([
+      'a.yaml:5:3  spec.target  unknown key "target" here; it belongs under spec of an Upstream [FB030]',
+      'a.yaml:6:31  spec.retry.backoff.jitter  the range begins at 2, above its end 1 [FB036]',
+    ])
+  })
+})
+
+describe('a target', () => {
+  const target = (url: string) =>
+    messagesOf(upstream().replace('https://payments.example.com', url)).map(line =>
+      line.replace(/^.*spec\.target {2}/, ''),
+    )
+  const form = 'http:// or https://, a host, optionally a port and a base path; no user name, query or fragment'
+
+  it.each([
+    ['ftp://a', `"ftp://a" is not ${form} [FB037]`],
+    ['payments.example.com', `"payments.example.com" is not ${form} [FB037]`],
+    ['http://a:0', '"http://a:0" has the port 0: a port is a number from 1 to 65535 [FB037]'],
+    ['http://a:70000', '"http://a:70000" has the port 70000: a port is a number from 1 to 65535 [FB037]'],
+    ['http://300.1.1.1', '"http://300.1.1.1" has a host that is neither a name nor an IP address [FB037]'],
+    ['http://a/b/../c', '"http://a/b/../c" has a base path with . or .. as a segment [FB037]'],
+  ])('%s is refused', (url, text) => {
+    expect(target(url)).toEqual([text])
+  })
+
+  it('does not carry its secrets into a message', () => {
+    expect(target('https://user:hunter2@a.example/b')).toEqual([`"https://***@a.example/b" is not ${form} [FB037]`])
+    expect(target('https://a.example/b?key=hunter2')).toEqual([`"https://a.example/b?***" is not ${form} [FB037]`])
+    expect(target(`https://user:${'hunter2'.repeat(20)}@a`)).toEqual([`"https://***@a" is not ${form} [FB037]`])
+  })
+
+  it('over http has no tls', () => {
+    const text = upstream('tls: { caFile: /ca.pem }').replace('https:', 'http:')
+    expect(messagesOf(text)).toEqual([
+      'a.yaml:6:3  spec.tls  tls is set, but spec.target is an http URL: write https:// or remove tls [FB059]',
+    ])
+  })
+})

@@ -1,0 +1,174 @@
+import { describe, expect, it } from 'vitest'
+import { messagesOf, policy, together, upstream } from './set.js'
+
+const told = (lines: string) => messagesOf(upstream(lines)).map(line => line.replace(/^a\.yaml:/, ''))
+
+describe('fields that do not fit together', () => {
+  it.each([
+    [
+      'timeouts: { attempt: 5s, total: 2s }',
+      '6:24  spec.timeouts.attempt  timeouts.attempt 5s cannot fit into timeouts.total 2s (a.yaml:6): make it shorter or leave it out [FB050]',
+    ],
+    [
+      'timeouts: { attempt: 40s }',
+      '6:24  spec.timeouts.attempt  timeouts.attempt 40s cannot fit into timeouts.total 30s (the default): make it shorter or leave it out [FB050]',
+    ],
+    [
+      'timeouts: { attempt: 2s, total: 3s }\nretry: { maxAttempts: 3 }',
+      '7:25  spec.retry.maxAttempts  warning: retry.maxAttempts 3 with timeouts.attempt 2s (a.yaml:6) does not fit into timeouts.total 3s (a.yaml:6): once 2 attempts have timed out there is no time for another [FB061]',
+    ],
+    [
+      'retry: { retryOn: [connect, 404, 429] }',
+      '6:31  spec.retry.retryOn[1]  warning: 404 is answered the same however often one asks: of 4xx only 408, 425 and 429 are worth a retry [FB051]',
+    ],
+    [
+      'retry: { maxAttempts: 3 }\nbudget: { ratio: 0, minPerSecond: 0 }',
+      '6:25  spec.retry.maxAttempts  retry.maxAttempts 3 with budget.ratio 0 (a.yaml:7) and budget.minPerSecond 0 (a.yaml:7): no retry is ever granted; give the budget something or write maxAttempts: 1 [FB052]',
+    ],
+    [
+      'budget: { ratio: 0, minPerSecond: 0 }',
+      '6:20  spec.budget.ratio  warning: budget.ratio 0 and budget.minPerSecond 0 (a.yaml:6) over budget.window 10s (the default) are less than one retry: none is ever granted; to turn retries off, write retry.maxAttempts: 1 [FB053]',
+    ],
+    [
+      'budget: { ratio: 0, window: 1s }',
+      '6:20  spec.budget.ratio  warning: budget.ratio 0 and budget.minPerSecond 0.5 (the default) over budget.window 1s (a.yaml:6) are less than one retry: none is ever granted; to turn retries off, write retry.maxAttempts: 1 [FB053]',
+    ],
+    [
+      'retry: { retryAfter: { cap: 1m } }',
+      '6:31  spec.retry.retryAfter.cap  warning: retry.retryAfter.cap 1m is above timeouts.total 30s (the default): no request lives to wait for such a hint [FB054]',
+    ],
+    [
+      'limits: { maxWaiting: 0 }\nbreaker: { whenOpen: wait }',
+      '6:25  spec.limits.maxWaiting  limits.maxWaiting 0 with breaker.whenOpen wait (a.yaml:7): calls shall wait and none may [FB055]',
+    ],
+    [
+      'limits: { maxWaiting: 0 }\nretry: { retryAfter: { scope: upstream } }',
+      '6:25  spec.limits.maxWaiting  limits.maxWaiting 0 with retry.retryAfter.scope upstream (a.yaml:7): calls shall wait and none may [FB055]',
+    ],
+    [
+      'retry: { backoff: { base: 1m } }',
+      '6:29  spec.retry.backoff.base  warning: retry.backoff.base 1m is above retry.backoff.cap 30s (the default): every wait is as long as the cap [FB056]',
+    ],
+    [
+      'retry: { throttled: { cap: 500ms } }',
+      '6:30  spec.retry.throttled.cap  warning: retry.throttled.base 1s (the default) is above retry.throttled.cap 500ms: every wait is as long as the cap [FB056]',
+    ],
+    [
+      'breaker: { openFor: 20s }',
+      '6:23  spec.breaker.openFor  breaker.openFor 20s is longer than breaker.maxOpenFor 15s (the default) [FB057]',
+    ],
+    [
+      'routes: [{ name: a, match: {}, budget: { ratio: 0.5 } }]',
+      "6:51  spec.routes[0].budget.ratio  budget.ratio 0.5 is above the upstream's own budget.ratio 0.2 (the default): a route may only tighten it [FB058]",
+    ],
+    [
+      'timeouts: { attempt: 5s }\nroutes: [{ name: a, match: {}, timeouts: { total: 2s } }]',
+      '7:53  spec.routes[0].timeouts.total  timeouts.attempt 5s (a.yaml:6) cannot fit into timeouts.total 2s: make it shorter or leave it out [FB050]',
+    ],
+  ])('%s', (lines, text) => {
+    expect(told(lines)).toEqual([text])
+  })
+
+  it.each([
+    '',
+    'timeouts: { total: 2s }',
+    'timeouts: { attempt: none, total: 2s }',
+    'timeouts: { attempt: 2s, total: 2s }',
+    'timeouts: { attempt: 10s, total: none }',
+    'timeouts: { attempt: 10s }',
+    'timeouts: { attempt: 2s, total: 4s500ms }\nretry: { maxAttempts: 3 }',
+    'retry: { maxAttempts: 1 }\nbudget: { ratio: 0, minPerSecond: 0 }',
+    'budget: { ratio: 0, minPerSecond: 0.1 }',
+    'budget: { ratio: 0.1, minPerSecond: 0 }',
+    'limits: { maxWaiting: 0 }',
+    'breaker: { openFor: 15s }',
+    'retry: { retryOn: [408, 425, 429, 500, 599] }',
+    'routes: [{ name: a, match: {}, budget: { ratio: 0.1, window: 5s } }]',
+  ])('are not found in: %s', lines => {
+    expect(told(lines)).toEqual([])
+  })
+
+  it('are told once where a Policy brings them to many upstreams', () => {
+    const bad = policy('breaker: { openFor: 1m }\ntimeouts: { attempt: 5s, total: 2s }')
+    const uses = ['a', 'b', 'c'].map(name => upstream('policyRef: careful\nroutes: [{ name: r, match: {} }]', name))
+    expect(messagesOf(together(bad, ...uses)).map(line => line.slice(-7))).toEqual(['[FB057]', '[FB050]'])
+  })
+
+  it('are told for a Policy that nobody uses', () => {
+    expect(messagesOf(together(policy('breaker: { openFor: 1m }'), upstream()))).toHaveLength(1)
+  })
+
+  it('are not told for a Policy that fits everywhere it is used', () => {
+    const long = policy('timeouts: { attempt: 40s }')
+    expect(messagesOf(together(long, upstream('policyRef: careful\ntimeouts: { total: 1m }')))).toEqual([])
+  })
+
+  it('are not judged by a value that is wrong itself', () => {
+    expect(told('timeouts: { attempt: 40s, total: 5 }')).toEqual([expect.stringContaining('[FB034]')])
+    expect(told('timeouts: { attempt: 40s, totl: 1m }\nbreaker: { openFor: 1m, mode: x }')).toHaveLength(4)
+  })
+})
+
+describe('claims of two upstreams', () => {
+  const pair = (a: string, b: string) => messagesOf({ 'a.yaml': upstream(a, 'a'), 'b.yaml': upstream(b, 'b') })
+
+  it.each([
+    [
+      'listen: 127.0.0.1:1',
+      'listen: localhost:1',
+      'b.yaml:6:11  spec.listen  the port 1 is also claimed by the Upstream "a" at a.yaml:6 [FB041]',
+    ],
+    [
+      'match: { hosts: [x.internal] }',
+      'match: { hosts: [y, X.internal] }',
+      'b.yaml:6:23  spec.match.hosts[1]  the host x.internal is also claimed by the Upstream "a" at a.yaml:6 [FB042]',
+    ],
+    [
+      'match: { pathPrefix: /x }',
+      'match: { pathPrefix: /x/ }',
+      'b.yaml:6:24  spec.match.pathPrefix  the path prefix /x is also claimed by the Upstream "a" at a.yaml:6 [FB043]',
+    ],
+    [
+      'match: { pathPrefix: /b }',
+      '',
+      'b.yaml:3:19  metadata.name  the path prefix /b, the default, is also claimed by the Upstream "a" at a.yaml:6 [FB043]',
+    ],
+  ])('%s and %s', (a, b, text) => {
+    expect(pair(a, b)).toEqual([text])
+  })
+
+  it('on a wildcard address meet every other on that port', () => {
+    expect(pair('listen: 127.0.0.1:1', 'listen: 0.0.0.0:1').map(line => line.slice(-7))).toEqual(['[FB041]', '[FB060]'])
+  })
+
+  it.each([
+    ['listen: 127.0.0.1:1', 'listen: 127.0.0.1:2'],
+    ['listen: 127.0.0.1:1', 'listen: 127.0.0.2:1'],
+    ['listen: 127.0.0.1:0', 'listen: 127.0.0.1:0'],
+    ['match: { hosts: [x, x] }', 'match: { hosts: [y] }'],
+    ['match: { pathPrefix: /x }', 'match: { pathPrefix: /x/y }'],
+  ])('do not meet: %s and %s', (a, b) => {
+    expect(pair(a, b)).toEqual([])
+  })
+
+  it('of one name are one message', () => {
+    expect(messagesOf({ 'a.yaml': upstream('', 'a'), 'b.yaml': upstream('', 'a') })).toEqual([
+      'b.yaml:3:19  metadata.name  the Upstream "a" is also at a.yaml:3: names are unique [FB040]',
+    ])
+  })
+
+  it('do not meet those of a Policy', () => {
+    expect(messagesOf(together(policy('propagate: true', 'a'), upstream('', 'a')))).toEqual([])
+  })
+})
+
+describe('a policyRef', () => {
+  it('that leads nowhere names the nearest Policy', () => {
+    expect(messagesOf(together(upstream('policyRef: carefull'), policy('propagate: true')))).toEqual([
+      'a.yaml:6:14  spec.policyRef  no Policy is called "carefull"; did you mean careful? [FB044]',
+    ])
+    expect(messagesOf(upstream('policyRef: fast'))).toEqual([
+      'a.yaml:6:14  spec.policyRef  no Policy is called "fast"; there is none in this set [FB044]',
+    ])
+  })
+})
