@@ -115,5 +115,5 @@ function valueText(value: unknown): string {
 }
 
 function originText(origin: EffectiveField['origin']): string {
-  return origin.kind === 'built-in' ? 'built-in' : `${origin.file}:${origin.line}`
+  return origin.kind === 'built-in' ? 'built-in' : `${origin.file}:${origin.line} (${origin.from})`
 }

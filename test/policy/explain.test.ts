@@ -23,7 +23,7 @@ const call = (changes: Partial<ExplainedCall> = {}): ExplainedCall => ({
     {
       path: 'timeouts.total',
       value: '10s',
-      origin: { kind: 'file', file: 'p/shop.yaml', line: 9, col: 5, from: 'shop' },
+      origin: { kind: 'file', file: 'p/shop.yaml', line: 9, col: 5, from: 'Upstream shop' },
     },
     { path: 'retry.retryOn', value: ['connect', 503], origin: { kind: 'built-in' } },
   ],
@@ -47,7 +47,7 @@ budget    retries in 10s while first attempts succeed: 7 at 1 a second, 25 at 10
 at worst  the app has an answer 10s after its request was sent (timeouts.total)
 breaker   shared by the upstream’s routes; while open, calls are refused with 503
 
-timeouts.total  10s             p/shop.yaml:9
+timeouts.total  10s             p/shop.yaml:9 (Upstream shop)
 retry.retryOn   [connect, 503]  built-in
 `)
 })
