@@ -8,7 +8,7 @@ export function keepLastWords(sink: LogSink): () => void {
   const onCrash = (error: unknown, origin: string): void => {
     quietly(() => sink.log.error('crashed', { origin, ...describe(error) }))
   }
-  const onExit = (): void => quietly(() => sink.flush())
+  const onExit = (): void => quietly(() => sink.leave())
   process.on('uncaughtExceptionMonitor', onCrash)
   process.on('exit', onExit)
   return () => {

@@ -109,6 +109,7 @@ describe('an app that hangs up', () => {
     expect(upstream.hits).toBe(12)
     const { breaker } = await sidecar.upstreamStatus('files')
     expect([breaker.state, breaker.failuresInARow]).toEqual(['closed', 0])
+    await until('an access line each', () => sidecar.accessLines().length === 12)
     expect(sidecar.accessLines().map(line => line['status'])).toEqual(Array(12).fill(499))
   })
 

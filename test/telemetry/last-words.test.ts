@@ -70,7 +70,7 @@ describe.each(['pipe', 'socket'] as const)('when standard output is a slow %s', 
     expect(code).toBe(1)
     expect(stderr).toContain('the very last thing')
     expect(lines.slice(0, 1000).map(line => line.generation)).toEqual(Array.from({ length: 1000 }, (_, n) => n))
-    expect(lines.at(-1)).toMatchObject({ level: 'error', msg: 'crashed', error: 'the very last thing' })
+    expect(lines.at(-1)).toMatchObject({ level: 50, msg: 'crashed', error: 'the very last thing' })
     expect(lines.at(-1).stack).toContain('child.js')
   })
 
