@@ -90,33 +90,38 @@ class Reader {
   #readMap(node: YAMLMap<Node, Node | null>, path: Path): Done {
     const map: Record<string, unknown> = Object.create(null)
     const entries = new Map<string, Entry>()
-    const merges: Pair<Node, Node | null>[] = []
+    const merges: { readonly pair: Pair<Node, Node | null>; readonly from: unknown }[] = []
     let size = 1
     for (const pair of node.items) {
       const key = this.#keyOf(pair.key, path)
       if (key === null) continue
+      const done = this.read(pair.value, [...path, key === MERGE ? '<<' : key])
+      size = this.#grow(size, done.size, pair.key, path)
       if (key === MERGE) {
-        merges.push(pair)
+        merges.push({ pair, from: done.value })
         continue
       }
       const first = entries.get(key)
-      if (first !== undefined) this.#duplicate(key, first, pair.key, path)
-      const done = this.read(pair.value, [...path, key])
-      size = this.#grow(size, done.size, pair.key, path)
-      if (first !== undefined) continue
+      if (first !== undefined) {
+        this.#duplicate(key, first, pair.key, path)
+        continue
+      }
       map[key] = done.value
       entries.set(key, entryOf(pair.key, pair.value))
     }
     // After the own keys, which win whatever the order; of several merges the earlier wins.
-    for (const pair of merges) {
-      size = this.#grow(size, this.#merge(pair, map, entries, path), pair.key, path)
-    }
+    for (const { pair, from } of merges) this.#merge(pair, from, map, entries, path)
     return this.#close(map, entries, size)
   }
 
-  #merge(pair: Pair<Node, Node | null>, map: Record<string, unknown>, entries: Map<string, Entry>, path: Path): number {
-    const done = this.read(pair.value, [...path, '<<'])
-    for (const source of Array.isArray(done.value) ? done.value : [done.value]) {
+  #merge(
+    pair: Pair<Node, Node | null>,
+    from: unknown,
+    map: Record<string, unknown>,
+    entries: Map<string, Entry>,
+    path: Path,
+  ): void {
+    for (const source of Array.isArray(from) ? from : [from]) {
       if (typeof source !== 'object' || source === null || Array.isArray(source)) {
         const text = '<< takes a mapping or a list of mappings, such as <<: *name'
         // What an unknown alias stands for has its message.
@@ -129,7 +134,6 @@ class Reader {
         entries.set(key, entry)
       }
     }
-    return done.size
   }
 
   #grow(size: number, by: number, node: Node, path: Path): number {
