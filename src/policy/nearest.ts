@@ -5,7 +5,7 @@ export function nearest(word: string, candidates: Iterable<string>): string | nu
   let best: string | null = null
   let bestDistance = Math.max(1, Math.floor(wanted.length / 3))
   for (const candidate of candidates) {
-    const distance = distanceTo(wanted, bare(candidate))
+    const distance = distanceTo(wanted, candidate)
     if (distance < bestDistance || (distance === bestDistance && best === null)) {
       best = candidate
       bestDistance = distance
@@ -21,9 +21,13 @@ function bare(word: string): string {
   return word.toLowerCase().replace(/[-_\s]/g, '')
 }
 
-/** An abbreviation is as near as one slip. */
+/** An abbreviation is as near as one slip; a first word left out (`attempts` for `maxAttempts`) costs almost nothing. */
 function distanceTo(wanted: string, candidate: string): number {
-  return wanted.length > 2 && candidate.startsWith(wanted) && candidate !== wanted ? 1 : editDistance(wanted, candidate)
+  const whole = bare(candidate)
+  if (wanted.length > 2 && whole.startsWith(wanted) && whole !== wanted) return 1
+  const tail = candidate.replace(/^[a-z]+(?=[A-Z])/, '')
+  const full = editDistance(wanted, whole)
+  return tail === candidate ? full : Math.min(full, editDistance(wanted, bare(tail)) + 0.5)
 }
 
 /** Insertions, deletions, replacements and swaps of neighbours. */

@@ -2,7 +2,7 @@
 import { type Document, isScalar, LineCounter, type Node, parseAllDocuments, type YAMLError } from 'yaml'
 import { type Finding, message, type ParsedDocument } from './document.js'
 import type { PolicyMessage } from './messages.js'
-import { readNode } from './yaml-reader.js'
+import { MAX_DEPTH, readNode } from './yaml-reader.js'
 
 export interface ParsedFile {
   readonly documents: readonly ParsedDocument[]
@@ -64,6 +64,10 @@ function syntaxFindings(yaml: YamlDocument): Finding[] {
     ]
   }
   const first = [...yaml.errors].sort((a, b) => a.pos[0] - b.pos[0])[0]
+  if (first !== undefined && /call stack/.test(first.message)) {
+    // The parser calls itself for each level, and reports that it ran out of them.
+    return [{ code: 'FB014', path: [], text: `nested more than ${MAX_DEPTH} deep`, mark: topSpan(yaml) }]
+  }
   if (first !== undefined) return [syntaxFinding('FB010', first)]
   return yaml.warnings.slice(0, 1).map(warning => syntaxFinding('FB017', warning))
 }

@@ -135,7 +135,8 @@ class Reader {
   #grow(size: number, by: number, node: Node, path: Path): number {
     const total = size + by
     if (total <= MAX_VALUES) return total
-    const text = `more than ${MAX_VALUES} values once the ${this.#aliases} aliases so far are expanded: no more are read`
+    const expanded = this.#aliases === 0 ? '' : ` once the ${this.#aliases} aliases so far are expanded`
+    const text = `more than ${MAX_VALUES} values${expanded}: no more are read`
     return this.#stop({ code: 'FB013', path, text, mark: spanOf(node) })
   }
 

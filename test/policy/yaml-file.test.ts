@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest'
+import { messagesOf, upstream } from './set.js'
+
+describe('a file', () => {
+  it('that is not YAML gets one message per document, at the first stumble', () => {
+    const broken = `${upstream('', 'a')}  timeouts: { total: 3s\n  retry: ]`
+    expect(messagesOf(`${broken}\n---\n${upstream('x: 1', 'b')}`)).toEqual([
+      expect.stringMatching(/^a\.yaml:\d+:\d+ {2}not valid YAML: .* \[FB010\]$/),
+      expect.stringContaining('spec.x  unknown key "x"'),
+    ])
+  })
+
+  it('with tabs for indentation is refused at the tab', () => {
+    expect(messagesOf(upstream('retry:').replace('  retry:', '\tretry:'))).toEqual([
+      'a.yaml:6:1  not valid YAML: Tabs are not allowed as indentation [FB010]',
+    ])
+  })
+
+  it.each([
+    ['[', 30_000],
+    ['{a: ', 30_000],
+    ['- ', 30_000],
+  ])('of nothing but %j, again and again, is nested too deeply', (text, times) => {
+    expect(messagesOf(text.repeat(times))).toEqual(['a.yaml:1:1  nested more than 32 deep [FB014]'])
+  })
+
+  it('that is nested a little too deeply is refused where it is', () => {
+    expect(messagesOf(`x-a: ${'['.repeat(40)}${']'.repeat(40)}\n${upstream()}`)).toEqual([
+      'a.yaml:1:38  nested more than 32 deep [FB014]',
+    ])
+  })
+
+  it('with more values than any set needs is refused', () => {
+    expect(messagesOf(`x-a: [${'1,'.repeat(200_000)}]\n${upstream()}`)[0]).toContain(
+      'x-a  more than 200000 values: no more are read [FB013]',
+    )
+  })
+
+  it('with tags of other tools is refused', () => {
+    expect(messagesOf(upstream('timeouts: { total: !secret 5s }'))).toEqual([
+      'a.yaml:6:22  Unresolved tag: !secret [FB017]',
+    ])
+  })
+
+  it('without a character is refused, though one of comments beside others is not', () => {
+    expect(messagesOf({ 'a.yaml': ' \n', 'b.yaml': upstream() })).toEqual([
+      'a.yaml  is empty: give it a document or remove it [FB002]',
+    ])
+    expect(messagesOf({ 'a.yaml': '# nothing\n', 'b.yaml': upstream() })).toEqual([])
+  })
+
+  it('of comments alone is no set', () => {
+    expect(messagesOf({ 'a.yaml': '# nothing\n---\n' })).toEqual(['no policy documents, only comments [FB002]'])
+  })
+
+  it('has its own anchors in each document', () => {
+    expect(messagesOf(`x-a: &a { total: 5s }\n${upstream('', 'a')}\n---\n${upstream('timeouts: *aa', 'b')}`)).toEqual([
+      'a.yaml:14:13  spec.timeouts  *aa has no &aa before it in this document [FB015]',
+    ])
+  })
+
+  it('with a mistake behind an anchor is told of it once, where the anchor stands', () => {
+    expect(
+      messagesOf(`x-r: &r { maxAttempts: 0 }\n${upstream('retry: *r\nroutes: [{ name: a, match: {}, retry: *r }]')}`),
+    ).toEqual([
+      'a.yaml:1:24  spec.retry.maxAttempts  0 would be no call at all: write 1, the first attempt counts [FB036]',
+    ])
+  })
+})
+
+describe('a key', () => {
+  it.each([
+    ['? [a]\n: 2', 'a key must be text, not a mapping, list or alias'],
+    ['~: 2', 'a key is missing before the colon'],
+    ['false: 2', 'the key is the truth value false: tools of YAML 1.1 turn on, yes, off and no into it'],
+  ])('%s is refused', (line, text) => {
+    expect(messagesOf(upstream(`x: 1\n${line}`))).toEqual([
+      expect.stringContaining('spec.x  unknown key'),
+      expect.stringContaining(`spec  ${text} [FB016]`),
+    ])
+  })
+
+  it('may be any name, those of object prototypes too', () => {
+    expect(messagesOf(`x-any: { __proto__: 1, constructor: 2 }\n${upstream()}`)).toEqual([])
+    expect(messagesOf(upstream('retry: { __proto__: { maxAttempts: 0 }, constructor: 1 }'))).toEqual([
+      expect.stringContaining('spec.retry.__proto__  unknown key "__proto__"'),
+      expect.stringContaining('spec.retry.constructor  unknown key "constructor"'),
+    ])
+  })
+})
+
+describe('a document of somebody else', () => {
+  const told = (text: string) => messagesOf(text).map(line => line.replace(/^a\.yaml:/, ''))
+  const wanted = 'apiVersion: forbear.dev/v1alpha1 and kind: Upstream or Policy'
+
+  it.each([
+    [
+      'apiVersion: v1\nkind: Service\n',
+      `2:7  kind  kind "Service" of "v1" is not a document of forbear, which has ${wanted} [FB020]`,
+    ],
+    [
+      'apiVersion: v1\nkind: ConfigMap\n',
+      '2:7  kind  kind "ConfigMap" of "v1" is not a document of forbear; put the files of its data into the directory [FB020]',
+    ],
+    ['kind: Upstream\n', '1:1  apiVersion  apiVersion is missing: write forbear.dev/v1alpha1 [FB021]'],
+    [
+      'apiVersion: forbear.dev/v1\nkind: Upstream\n',
+      '1:13  apiVersion  apiVersion "forbear.dev/v1" is not known: write forbear.dev/v1alpha1 [FB021]',
+    ],
+    ['apiVersion: forbear.dev/v1alpha1\n', '1:1  kind  kind is missing: write Upstream or Policy [FB022]'],
+    [
+      'apiVersion: forbear.dev/v1alpha1\nkind: upstreams\n',
+      '2:7  kind  kind "upstreams" is not Upstream or Policy; did you mean Upstream? [FB022]',
+    ],
+    ['- a\n', `1:1  not a document of forbear, which is a mapping with ${wanted} [FB020]`],
+    ['hello\n', `1:1  not a document of forbear, which is a mapping with ${wanted} [FB020]`],
+    ['retries: 3\n', `1:1  not a document of forbear: it has neither apiVersion nor kind; write ${wanted} [FB020]`],
+  ])('%j is refused by name, in one message', (text, message) => {
+    expect(told(text)).toEqual([message])
+  })
+})
