@@ -77,7 +77,7 @@ export function message(document: ParsedDocument, finding: Finding): PolicyMessa
   }
 }
 
-function spanOf(document: ParsedDocument, { path, mark }: Finding): Span {
+function spanOf(document: ParsedDocument, { path, mark }: Pick<Finding, 'path' | 'mark'>): Span {
   if (typeof mark === 'object') return mark
   for (let length = path.length; length > 0; length--) {
     const entry = entryAt(document, path.slice(0, length))
@@ -88,9 +88,15 @@ function spanOf(document: ParsedDocument, { path, mark }: Finding): Span {
   return document.top
 }
 
+/** Where the value at `path` stands. */
+export function placeOf(document: ParsedDocument, path: Path): { file: string; line: number; col: number } {
+  const { line, col } = document.lines.linePos(spanOf(document, { path }).start)
+  return { file: document.file, line, col }
+}
+
 /** `file:line` of what was written at `path`, to be named in another message. */
 export function whereText(document: ParsedDocument, path: Path): string {
-  const { line } = document.lines.linePos(spanOf(document, { code: 'FB010', path, text: '', mark: 'key' }).start)
+  const { line } = document.lines.linePos(spanOf(document, { path, mark: 'key' }).start)
   return `${document.file}:${line}`
 }
 

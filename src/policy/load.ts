@@ -2,12 +2,12 @@
 import type { Snapshot, UpstreamSnapshot } from '../core/snapshot.js'
 import { type Conflicts, findConflicts } from './claims.js'
 import { compileUpstream, type Effective, effectiveOf, matchOf } from './compile-upstream.js'
-import { type JudgedDocument, judgeDocument } from './judge.js'
-import { distinctMessages, fileMessage, type PolicyMessage } from './messages.js'
+import type { JudgedDocument } from './judge.js'
+import { distinctMessages, type PolicyMessage } from './messages.js'
+import { readDocuments } from './read-documents.js'
 import { PolicyLayers, type Resolved } from './resolve.js'
 import { budgetMessages, ruleMessages } from './rule-messages.js'
-import { fileLabel, type PolicySource } from './source.js'
-import { parseYamlFile } from './yaml-file.js'
+import type { PolicySource } from './source.js'
 
 export interface LoadOptions {
   /** `valid-only` also compiles what is valid of a set that is not. */
@@ -41,7 +41,7 @@ interface Compiled {
 export function loadPolicies(source: PolicySource, { mode, generation }: LoadOptions): LoadResult {
   const { judged, messages: found } = readDocuments(source)
   const conflicts = findConflicts(judged)
-  const layers = new PolicyLayers(policiesByName(judged))
+  const layers = new PolicyLayers(judged)
   const compiled = judged.filter(({ kind }) => kind === 'Upstream').map(one => compile(one, layers, conflicts))
   const messages = distinctMessages([
     ...found,
@@ -54,32 +54,6 @@ export function loadPolicies(source: PolicySource, { mode, generation }: LoadOpt
   }
   if (mode === 'all' || judged.length === 0) return { ok: false, messages }
   return { ok: false, messages, partial: snapshotOf(source, generation, compiled) }
-}
-
-function readDocuments(source: PolicySource): { judged: JudgedDocument[]; messages: PolicyMessage[] } {
-  const judged: JudgedDocument[] = []
-  const messages: PolicyMessage[] = source.problem === null ? [] : [source.problem]
-  for (const { name, text } of source.files) {
-    const file = fileLabel(source, name)
-    // A file that was cut to nothing must not pass for one without upstreams.
-    if (text.trim() === '') messages.push(fileMessage('FB002', file, 'is empty: give it a document or remove it'))
-    const parsed = parseYamlFile(file, text)
-    messages.push(...parsed.messages)
-    judged.push(...parsed.documents.map(judgeDocument))
-  }
-  messages.push(...judged.flatMap(one => one.messages))
-  if (judged.length === 0 && messages.length === 0) {
-    messages.push(fileMessage('FB002', source.dir, 'no policy documents, only comments'))
-  }
-  return { judged, messages }
-}
-
-function policiesByName(judged: readonly JudgedDocument[]): Map<string, JudgedDocument> {
-  const map = new Map<string, JudgedDocument>()
-  for (const one of judged) {
-    if (one.kind === 'Policy' && one.name !== null && !map.has(one.name)) map.set(one.name, one)
-  }
-  return map
 }
 
 function compile(judged: JudgedDocument, layers: PolicyLayers, { documents }: Conflicts): Compiled {

@@ -23,9 +23,9 @@ export class PolicyLayers {
   readonly #base: Fields
   readonly #byName = new Map<string, Fields>()
 
-  constructor(policies: ReadonlyMap<string, JudgedDocument>) {
-    this.#policies = policies
-    const standard = policies.get(DEFAULT)
+  constructor(judged: readonly JudgedDocument[]) {
+    this.#policies = policiesByName(judged)
+    const standard = this.#policies.get(DEFAULT)
     this.#base =
       standard === undefined ? BUILT_IN_FIELDS : overlay(BUILT_IN_FIELDS, policyLayer(standard, RANK.default))
   }
@@ -61,10 +61,19 @@ export class PolicyLayers {
   }
 }
 
-export function policyRefOf({ document, faults }: JudgedDocument): string | null {
+function policyRefOf({ document, faults }: JudgedDocument): string | null {
   const path = ['spec', 'policyRef']
   const ref = valueAt(document.root, path)
   return typeof ref === 'string' && !isFaulty(faults, path) ? ref : null
+}
+
+/** Of two Policies of one name the first; both are invalid anyway. */
+function policiesByName(judged: readonly JudgedDocument[]): Map<string, JudgedDocument> {
+  const map = new Map<string, JudgedDocument>()
+  for (const one of judged) {
+    if (one.kind === 'Policy' && one.name !== null && !map.has(one.name)) map.set(one.name, one)
+  }
+  return map
 }
 
 function policyLayer({ document, faults, name }: JudgedDocument, rank: number): Layer {
