@@ -18,7 +18,11 @@ export function registerExplain(program: Command): void {
     .argument('<method>', 'of the call', (text: string) => text.toUpperCase())
     .argument('<url>', 'absolute, or a path on the shared port')
     .requiredOption('--policies <dir>', 'directory with the policy files')
-    .option('-H, --header <line>', 'header of the call, may be repeated', collectHeader, [])
+    .addOption(
+      new Option('-H, --header <line>', 'header of the call, may be repeated')
+        .argParser(collectHeader)
+        .default([], 'none'),
+    )
     .addOption(new Option('--output <format>', 'for people or for tools').choices(['text', 'json']).default('text'))
     .addHelpText('after', '\nExample:\n  $ forbear explain --policies ./policies GET /flaky/orders/1')
     .action(async (method: string, url: string, flags: ExplainFlags) => {

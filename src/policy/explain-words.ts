@@ -1,4 +1,5 @@
 /** The sentences of `forbear explain`. */
+import { repeatable } from '../core/idempotency.js'
 import type { RouteMatch, RouteSnapshot, UpstreamSnapshot } from '../core/snapshot.js'
 import { durationText } from './duration-text.js'
 import type { Forecast, WaitRange } from './forecast.js'
@@ -73,9 +74,19 @@ export function repeatedText(method: string, { repeatability }: Forecast, keyHea
   }
 }
 
-export function waitText({ from, to, minMs, maxMs, throttled }: WaitRange): string {
+/** One line each. What was answered is repeated only where the call may be sent twice. */
+export function waitTexts({ waits, repeatability }: Forecast, retryAfterCapMs: number): string[] {
+  if (!repeatable(repeatability.kind)) return waits.map(wait => waitText(wait, ''))
+  const hint = `or as long as a Retry-After asks, up to ${durationText(retryAfterCapMs)}, and the wait above on top`
+  return [
+    ...waits.map(wait => waitText(wait, `; after a 429: ${rangeText(wait.throttled.minMs, wait.throttled.maxMs)}`)),
+    hint,
+  ]
+}
+
+function waitText({ from, to, minMs, maxMs }: WaitRange, more: string): string {
   const which = from === to ? `retry ${from}` : `retries ${from} to ${to}`
-  return `before ${which}: ${rangeText(minMs, maxMs)}; after a 429: ${rangeText(throttled.minMs, throttled.maxMs)}`
+  return `before ${which}: ${rangeText(minMs, maxMs)}${more}`
 }
 
 function rangeText(minMs: number, maxMs: number): string {

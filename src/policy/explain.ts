@@ -1,5 +1,4 @@
 /** `forbear explain` in words: which upstream and route a call finds, what will happen to it, and who said so. */
-import { durationText } from './duration-text.js'
 import {
   attemptsText,
   breakerText,
@@ -9,7 +8,7 @@ import {
   routeText,
   targetText,
   viaText,
-  waitText,
+  waitTexts,
   worstText,
 } from './explain-words.js'
 import { type Forecast, forecast, retriesInTenSeconds } from './forecast.js'
@@ -77,13 +76,7 @@ function retryRows({ method, upstream, route }: ExplainedCall, future: Forecast)
   return [
     ['retried', [retriedText(retry)]],
     ['repeated', [repeatedText(method, future, retry.idempotency.keyHeaders)]],
-    [
-      'waits',
-      [
-        ...future.waits.map(waitText),
-        `or as long as a Retry-After asks, up to ${durationText(retry.retryAfter.capMs)}, and the wait above on top`,
-      ],
-    ],
+    ['waits', waitTexts(future, retry.retryAfter.capMs)],
     [
       'budget',
       [

@@ -60,9 +60,11 @@ describe('it is said', () => {
     )
 
   test('that a POST is sent once, unless it carries a key or gets one', () => {
-    expect(withPolicy({}, { method: 'POST' })).toContain(
-      'only if nothing was sent: POST is not idempotent without idempotency-key',
-    )
+    expect(withPolicy({}, { method: 'POST' })).toContain(`
+repeated  only if nothing was sent: POST is not idempotent without idempotency-key
+waits     before retry 1: 0ms to 100ms
+          before retry 2: 0ms to 200ms
+budget`)
     expect(withPolicy({}, { method: 'POST', headers: ['Idempotency-Key', 'k'] })).toContain(
       'yes: the call carries idempotency-key',
     )

@@ -183,6 +183,20 @@ describe('a reload by hand', () => {
     expect(events[0]?.messages).toEqual([`${dir}: the policies could not be loaded: no thread to be had`])
   })
 
+  test('a snapshot that cannot be put into force is a rejection, and the next one is tried', async () => {
+    const { dir, write } = await plainDirectory('one')
+    const onSnapshot = (next: Snapshot): void => {
+      if (applied.length === 0 && results().length === 0) throw new Error(`no room for ${next.generation}`)
+    }
+    const { watcher, applied, results, events } = watching(dir, { onSnapshot })
+    await write('two')
+    await watcher.reload('signal')
+    await watcher.reload('signal')
+    expect(results()).toEqual(['rejected', 'applied'])
+    expect(events[0]?.messages[0]).toContain('no room for 2')
+    expect(applied.map(snapshot => snapshot.generation)).toEqual([2])
+  })
+
   test('after the end changes nothing', async () => {
     const { dir, write } = await plainDirectory('one')
     const { watcher, applied, events } = watching(dir)

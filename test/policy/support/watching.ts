@@ -52,6 +52,7 @@ interface WatchOptions {
   readonly clock?: Clock
   readonly load?: Load
   readonly current?: Snapshot
+  onSnapshot?(next: Snapshot): void
 }
 
 /** Watches `dir`, whose content now is in force as generation 1; closed when the test ends. */
@@ -64,7 +65,10 @@ export function watching(dir: string, options: WatchOptions = {}): Watching {
     mode: options.mode ?? 'all',
     clock: options.clock ?? new SystemClock(),
     current,
-    onSnapshot: next => applied.push(next),
+    onSnapshot: next => {
+      options.onSnapshot?.(next)
+      applied.push(next)
+    },
     onReload: event => events.push(event),
     onNotice: (level, message) => notices.push(`${level} ${message}`),
     load,
