@@ -109,6 +109,7 @@ class Runtime {
       current: snapshot,
       onSnapshot: next => this.#apply(next),
       onReload: event => this.#onReload(event),
+      onNotice: (level, message) => this.#sink.emit({ type: 'notice', level, message }),
     })
     const phase = () => this.#phase
     this.#health = createHealthServer({ phase, metrics })
@@ -194,7 +195,7 @@ class Runtime {
   #onReload(event: PolicyReloaded): void {
     const bad = event.result === 'rejected' || event.result === 'partial'
     if (bad) this.#reloadError = { at: new Date().toISOString(), messages: event.messages }
-    else if (event.result === 'applied') this.#reloadError = null
+    else if (this.#pipeline.snapshot.invalid.size === 0) this.#reloadError = null
     this.#sink.emit(event)
   }
 

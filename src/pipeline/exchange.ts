@@ -3,6 +3,7 @@ import type { AttemptFacts } from '../core/classify.js'
 import { repeatable } from '../core/idempotency.js'
 import type { DeliveredOutcome, DenialReason, Outcome, OwnReason } from '../core/reasons.js'
 import type { EffectivePolicy, UpstreamSnapshot } from '../core/snapshot.js'
+import type { ActiveCall } from './active-calls.js'
 import { admit, type Call } from './admission.js'
 import { answerFields } from './answer-fields.js'
 import { AttemptRun, type RunFailure } from './attempt-run.js'
@@ -23,11 +24,12 @@ const HELD_ANSWER_BYTES = 16 * 1024
 const NOTHING = Object.freeze({ kind: 'nothing' })
 
 /** The life of one request: admit → attempt → decide → wait → attempt … → answer. */
-export class Exchange implements AppListener, Call {
+export class Exchange implements AppListener, Call, ActiveCall {
   readonly arrivedMs: number
   readonly facts: RequestFacts
   /** Made at the first wait. */
   wait: Wait | null = null
+  place = 0
   /** Calls to the upstream so far, the first included. */
   attempts = 0
   /** From the arrival to the accepted head, ms. */

@@ -3,6 +3,7 @@ import { passes } from '../core/layers.js'
 import type { OwnReason } from '../core/reasons.js'
 import type { RouteSnapshot, Snapshot, UpstreamSnapshot } from '../core/snapshot.js'
 import type { UpstreamStatus } from '../telemetry/events.js'
+import { ActiveCalls } from './active-calls.js'
 import { ownAnswer, ownStatus } from './answers.js'
 import { Exchange } from './exchange.js'
 import type { ExchangeDeps } from './exchange-deps.js'
@@ -29,7 +30,7 @@ const NOBODY: AppListener = Object.freeze({ onAnswered() {}, onAppGone() {} })
 export class Pipeline {
   readonly #deps: PipelineDeps
   readonly #exchangeDeps: ExchangeDeps
-  readonly #exchanges = new Set<Exchange>()
+  readonly #exchanges = new ActiveCalls<Exchange>()
   readonly #states = new Map<string, UpstreamState>()
   #snapshot: Snapshot
   #router: Router
@@ -146,7 +147,7 @@ export class Pipeline {
   }
 
   #onEnd(exchange: Exchange | null): void {
-    if (exchange !== null) this.#exchanges.delete(exchange)
+    if (exchange !== null) this.#exchanges.remove(exchange)
     this.active -= 1
     this.lastCallMs = this.#deps.clock.nowMs()
   }
@@ -166,7 +167,7 @@ export class Pipeline {
   /** The drain period is over: what has no answer yet gets one, new calls are refused. */
   drain(): void {
     this.#drained = true
-    for (const exchange of [...this.#exchanges]) exchange.onDrained()
+    for (const exchange of this.#exchanges.snapshot()) exchange.onDrained()
   }
 
   dispose(): void {
