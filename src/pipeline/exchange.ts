@@ -74,7 +74,6 @@ export class Exchange implements AppListener, Call, ActiveCall {
   get mayRideOut(): boolean {
     return this.attempts === 0 || this.repeatable
   }
-
   /** `Infinity` while the body is still coming in. */
   get deadlineMs(): number {
     return this.#deadline.atMs
@@ -82,16 +81,15 @@ export class Exchange implements AppListener, Call, ActiveCall {
 
   start(): void {
     const { body } = this.downstream
-    if (body !== null) body.capture(this.facts.maxAttempts > 1 ? this.policy.retry.maxBodyBytes : 0)
-    if (body === null || body.complete) this.#deadline.set(this.arrivedMs + this.facts.totalMs, this.arrivedMs)
-    else body.onComplete(() => this.#onBodyComplete())
+    body?.capture(this.facts.maxAttempts > 1 ? this.policy.retry.maxBodyBytes : 0)
+    if (body === null || body.complete) this.#startTotal(this.arrivedMs)
+    else body.onComplete(() => this.#startTotal(this.deps.clock.nowMs()))
     this.#tryStart()
   }
 
-  #onBodyComplete(): void {
-    if (this.#phase === 'delivering' || this.#phase === 'over') return
-    const nowMs = this.deps.clock.nowMs()
-    this.#deadline.set(nowMs + this.facts.totalMs, nowMs)
+  /** At the end of the request body. */
+  #startTotal(nowMs: number): void {
+    if (this.#phase !== 'delivering' && this.#phase !== 'over') this.#deadline.set(nowMs + this.facts.totalMs, nowMs)
   }
 
   #tryStart(): void {
@@ -145,7 +143,7 @@ export class Exchange implements AppListener, Call, ActiveCall {
   onWait(nowMs: number): void {
     this.#phase = 'admitting'
     this.hasTurn = false
-    if (this.deadlineMs === Number.POSITIVE_INFINITY) this.#deadline.set(nowMs + this.facts.totalMs, nowMs)
+    if (this.deadlineMs === Number.POSITIVE_INFINITY) this.#startTotal(nowMs)
   }
 
   onWake(): void {

@@ -51,7 +51,7 @@ const TABLE = {
   FB054: warning('a Retry-After cap above the total'),
   FB055: error('calls shall wait and none may'),
   FB056: warning('a backoff that begins at its cap'),
-  FB057: error('the breaker shall be open longer than it may'),
+  FB057: warning('the breaker shall be open longer than it may'),
   FB058: error('a route loosens its budget'),
   FB059: error('two keys that exclude each other, or that need each other'),
   FB060: warning('a listener that other hosts can reach'),

@@ -55,7 +55,7 @@ describe('fields that do not fit together', () => {
     ],
     [
       'breaker: { openFor: 20s }',
-      '6:23  spec.breaker.openFor  breaker.openFor 20s is longer than breaker.maxOpenFor 15s (the default) [FB057]',
+      '6:23  spec.breaker.openFor  warning: breaker.openFor 20s is longer than breaker.maxOpenFor 15s (the default) [FB057]',
     ],
     [
       'routes: [{ name: a, match: {}, budget: { ratio: 0.5 } }]',
