@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
-import { Client } from 'undici'
 import { CodedError } from './failure.js'
+import { Client } from './undici-client.js'
 
 /** The client asked for a second socket: its own has died and the request was not written. */
 export const SPENT = 'FORBEAR_SPENT'
