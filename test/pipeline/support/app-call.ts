@@ -21,7 +21,7 @@ export class AppBody implements RequestBody {
   }
 
   get capturedBytes(): number {
-    return this.replayable ? this.bytes : 0
+    return this.replayable ? Math.min(this.bytes, this.#maxBytes) : 0
   }
 
   get replayable(): boolean {
