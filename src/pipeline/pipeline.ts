@@ -166,7 +166,10 @@ export class Pipeline {
   /** The drain period is over: what has no answer yet gets one, new calls are refused. */
   drain(): void {
     this.#drained = true
-    for (const exchange of [...this.#exchanges]) exchange.onDrained()
+    const all = [...this.#exchanges]
+    // Whoever waits goes first: else a slot that is left would start a call only to end it.
+    for (const exchange of all) if (exchange.wait?.waits) exchange.onDrained()
+    for (const exchange of all) exchange.onDrained()
   }
 
   dispose(): void {

@@ -27,6 +27,10 @@ export class Wait implements SlotWaiter, LineMember, Waiter {
     this.#exchange = exchange
   }
 
+  get waits(): boolean {
+    return this.#place !== null
+  }
+
   get waitingForSlot(): boolean {
     return this.#place === 'slot'
   }
