@@ -19,8 +19,6 @@ import { Wait } from './wait.js'
 
 /** Largest failed answer kept through a wait; a larger one is destroyed, so that waiting calls cost little memory. */
 const HELD_ANSWER_BYTES = 16 * 1024
-/** A gate's probe that told nothing. */
-const NOTHING = Object.freeze({ kind: 'nothing' })
 
 /** The life of one request: admit → attempt → decide → wait → attempt … → answer. */
 export class Exchange implements AppListener, Call {
@@ -69,6 +67,10 @@ export class Exchange implements AppListener, Call {
     return repeatable(this.facts.repeat.kind)
   }
 
+  get over(): boolean {
+    return this.#phase === 'over'
+  }
+
   get mayRideOut(): boolean {
     return this.attempts === 0 || this.repeatable
   }
@@ -93,6 +95,7 @@ export class Exchange implements AppListener, Call {
   }
 
   #tryStart(): void {
+    if (this.attempts > 0 && this.deps.forbidsRetry(this)) return this.stop('retries-off', 'retries-exhausted')
     const nowMs = this.deps.clock.nowMs()
     const admission = admit(this, nowMs)
     if (admission.granted) return this.#launch(admission, nowMs)
@@ -132,10 +135,10 @@ export class Exchange implements AppListener, Call {
     return this.wait
   }
 
-  /** The line or the queue lets it go. */
-  resume(granted: 'turn' | 'slot'): void {
+  /** The line or the queue lets it go, or its back-off is over. */
+  resume(granted: 'turn' | 'slot' | 'wake'): void {
     if (granted === 'turn') this.hasTurn = true
-    else this.hasSlot = true
+    else this.hasSlot = granted === 'slot'
     this.#tryStart()
     this.hasSlot = false
   }
@@ -144,11 +147,6 @@ export class Exchange implements AppListener, Call {
     this.#phase = 'admitting'
     this.hasTurn = false
     if (this.deadlineMs === Number.POSITIVE_INFINITY) this.#deadline.set(nowMs + this.facts.totalMs, nowMs)
-  }
-
-  onWake(): void {
-    if (this.deps.forbidsRetry(this)) this.stop('retries-off', 'retries-exhausted')
-    else this.#tryStart()
   }
 
   onHead(run: AttemptRun, head: ResponseHead, facts: AttemptFacts): void {
@@ -245,6 +243,6 @@ export class Exchange implements AppListener, Call {
   #returnGateProbe(): void {
     if (!this.gateProbe) return
     this.gateProbe = false
-    this.lane.guard.onGateProbe(NOTHING)
+    this.lane.guard.onGateProbe({ kind: 'nothing' })
   }
 }

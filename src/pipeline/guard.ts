@@ -61,6 +61,11 @@ export class Guard {
     return this.#settings.whenOpen === 'wait'
   }
 
+  /** Half-open, and nobody in line who could be the probe. */
+  get wantsProbe(): boolean {
+    return this.breaker.state === 'half-open' && this.line.empty
+  }
+
   reconfigure(settings: BreakerSettings): void {
     this.#settings = settings
     this.breaker.reconfigure(settings)
@@ -83,9 +88,19 @@ export class Guard {
     if (closedForMs > beforeMs) this.#closeGate(closedForMs)
   }
 
+  /** True for the one call that the gate lets through; should it not be answered, another of the line follows. */
+  takeGateProbe(nowMs: number): boolean {
+    if (!this.gate.takeProbe(nowMs)) return false
+    this.#sendOneAfter(this.gate.closedForMs(nowMs))
+    return true
+  }
+
   /** How the one call went that the gate let through. */
   onGateProbe(result: ProbeResult): void {
+    // Another has decided in the meantime.
+    if (this.gate.state.kind !== 'probing') return
     const nowMs = this.#clock.nowMs()
+    this.#gateTimer?.cancel()
     this.gate.onProbe(result, nowMs)
     const closedForMs = this.gate.closedForMs(nowMs)
     if (closedForMs > 0) this.#closeGate(closedForMs)
@@ -104,12 +119,16 @@ export class Guard {
 
   #closeGate(closedForMs: number): void {
     this.line.block()
+    this.#sendOneAfter(closedForMs)
+    this.#sink.emit({ type: 'gate-changed', upstream: this.upstream, to: 'closed', closedForMs })
+  }
+
+  #sendOneAfter(delayMs: number): void {
     this.#gateTimer?.cancel()
-    this.#gateTimer = this.#clock.after(closedForMs, () => {
+    this.#gateTimer = this.#clock.after(delayMs, () => {
       this.#gateTimer = null
       this.line.sendOne()
     })
-    this.#sink.emit({ type: 'gate-changed', upstream: this.upstream, to: 'closed', closedForMs })
   }
 
   #onTransition(change: BreakerTransition): void {

@@ -121,6 +121,7 @@ describe('the gate', () => {
     await stage.run(20)
     expect(newcomer.summary).toBe('200 delivered after 1')
     silent.hangUp()
+    expect(stage.of('gate-changed').map(event => event.to)).toEqual(['closed', 'open'])
   })
 
   it('does not keep those in line waiting for a first call that is not answered', async () => {
