@@ -2,7 +2,7 @@ import { afterEach, expect, vi } from 'vitest'
 import type { Timer } from '../../../src/clock/clock.js'
 import { VirtualClock } from '../../../src/clock/virtual-clock.js'
 import { Pipeline } from '../../../src/pipeline/pipeline.js'
-import type { RequestAddress } from '../../../src/pipeline/ports.js'
+import type { RequestAddress, UpgradeDecision } from '../../../src/pipeline/ports.js'
 import { createBreaker } from '../../../src/proxy/opossum-breaker.js'
 import type { ForbearEvent, UpstreamStatus } from '../../../src/telemetry/events.js'
 import { AppBody, AppCall, flat } from './app-call.js'
@@ -39,6 +39,7 @@ export class Stage {
   readonly calls: AppCall[] = []
   readonly pipeline: Pipeline
   readonly #openingTimers = new Set<Timer>()
+  #handshakes = 0
   #generation = 1
   #keys = 0
 
@@ -89,6 +90,11 @@ export class Stage {
   /** With a body of 100 bytes. */
   post(path = '/', options: CallOptions = {}): AppCall {
     return this.call('POST', path, { bodyBytes: 100, ...options })
+  }
+
+  handshake(path: string, upstream: string | null = 'api', headers: readonly string[] = []): UpgradeDecision {
+    this.#handshakes += 1
+    return this.pipeline.upgrade({ method: 'GET', path, headers }, addressOf(upstream))
   }
 
   async run(ms: number): Promise<void> {
@@ -152,7 +158,7 @@ export class Stage {
     }
     expect(this.upstream.open, 'attempts left open').toBe(0)
     expect(this.clock.pendingTimers - this.#timersOfOpenStates(), 'timers left').toBe(0)
-    expect(this.of('request-finished'), 'requests finished').toHaveLength(this.calls.length)
+    expect(this.of('request-finished'), 'requests finished').toHaveLength(this.calls.length + this.#handshakes)
     expect(this.pipeline.active, 'calls not answered').toBe(0)
   }
 
@@ -203,6 +209,6 @@ export function checkEveryEnding(): void {
   })
 }
 
-export function addressOf(upstream: string | null): RequestAddress {
+function addressOf(upstream: string | null): RequestAddress {
   return { authority: null, host: undefined, forbearUpstream: undefined, upstreamName: upstream }
 }
