@@ -7,7 +7,7 @@ import { admit, type Call } from './admission.js'
 import { answerFields } from './answer-fields.js'
 import { AttemptRun, type RunFailure } from './attempt-run.js'
 import { DeadlineTimer } from './deadline-timer.js'
-import { answerHeld, answerOwn, type Ending } from './endings.js'
+import { answerHeld, answerOwn, answerUnheld, type Ending } from './endings.js'
 import type { ExchangeDeps } from './exchange-deps.js'
 import type { Lane } from './lane.js'
 import type { AppListener, CallKind, Downstream, ResponseHead } from './ports.js'
@@ -196,7 +196,7 @@ export class Exchange implements AppListener, Call {
   /** No further attempt: the last upstream answer, or else what went wrong with the last attempt. */
   stop(denied: DenialReason | null, outcome: DeliveredOutcome): void {
     if (denied !== null) reportDenied(this, denied)
-    this.#finish(answerHeld(this, outcome) ?? answerOwn(this, this.memory?.lastFailure?.reason ?? 'bad-response', null))
+    this.#finish(answerHeld(this, outcome) ?? answerUnheld(this, outcome))
   }
 
   /** Ends a request that may not go on now; `retryAfterMs` is told when it is known. */

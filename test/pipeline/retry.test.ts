@@ -333,6 +333,16 @@ describe('the last answer', () => {
     expect(JSON.parse(call.text)).toMatchObject({ upstream: 'api', attempts: 2, reason: call.outcome })
   })
 
+  it('that was too large to keep leaves our own, which says why no further attempt was made', async () => {
+    const stage = new Stage({ retry: { backoff: { kind: 'fixed', baseMs: 100 } } })
+    const large = reply(503, { body: 'x'.repeat(20_000) })
+    stage.upstream.playsByPath({ '/large': [fail('connect'), large] }, reply(503))
+    const call = stage.get('/large')
+    await stage.openBreaker()
+    expect(call.summary).toBe('503 breaker-open after 2')
+    expect(call.header('retry-after')).toBe('1')
+  })
+
   it('is not kept of an attempt whose body is still coming in when the app must be answered', async () => {
     const stage = new Stage({ retry: { maxAttempts: 2 } })
     stage.upstream.plays(reply(503, { bodyMs: 60_000 }), fail('connect'))
