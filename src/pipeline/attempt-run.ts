@@ -242,6 +242,7 @@ export class AttemptRun implements AttemptListener {
 
   #startFresh(): void {
     this.#freshUsed = true
+    this.#clock?.cancel()
     this.#sentMs = null
     this.#startMs = this.#exchange.deps.clock.nowMs()
     this.start()

@@ -192,6 +192,17 @@ describe('a connection that died of old age', () => {
     expect(stage.status().breaker.failuresInARow).toBe(0)
   })
 
+  it('leaves no clock behind: that of the attempt starts anew on the fresh one', async () => {
+    const stage = new Stage({ timeouts: { attemptMs: 1000 }, retry: { maxAttempts: 1 } })
+    stage.upstream.plays(fail('reset', { idleMs: 100, afterMs: 500 }), reply(200, { afterMs: 900 }), hang())
+    const call = stage.get('/stale')
+    await stage.run(1400)
+    expect(call.summary).toBe('200 delivered after 1')
+    stage.expectIdle()
+    await stage.run(1000)
+    expect(stage.of('attempt-finished')).toHaveLength(1)
+  })
+
   it.each([
     ['had been idle for less than 100 ms', fail('reset', { idleMs: 99 }), 'GET'],
     ['was fresh', fail('reset'), 'GET'],
