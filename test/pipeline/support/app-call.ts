@@ -52,6 +52,8 @@ export class AppCall implements Downstream {
   head: ResponseHead | null = null
   text = ''
   answeredAtMs: number | null = null
+  /** When its body was complete: from here its deadline counts. */
+  readyAtMs: number
   /** The answer is complete. */
   answered = false
   destroyed = false
@@ -66,6 +68,10 @@ export class AppCall implements Downstream {
     readonly clock: Clock,
   ) {
     this.path = sentPath
+    this.readyAtMs = clock.nowMs()
+    body?.onComplete(() => {
+      this.readyAtMs = clock.nowMs()
+    })
   }
 
   /** The app has nothing more to expect. */
