@@ -175,6 +175,63 @@ describe('an open breaker', () => {
   })
 })
 
+describe('a call that a half-open breaker would rather not have for its probe', () => {
+  const halfOpen = async () => {
+    const stage = new Stage(
+      {},
+      { upstreams: [{ routes: [{ name: 'poll', path: '/poll', policy: { longPoll: true } }] }] },
+    )
+    stage.upstream.plays(reply(503))
+    await stage.openBreaker()
+    stage.upstream.plays(reply(200))
+    await stage.run(1000)
+    return stage
+  }
+
+  it('such as a long poll, waits a moment for a first attempt', async () => {
+    const stage = await halfOpen()
+    const before = stage.upstream.sent.length
+    stage.get('/first')
+    const poll = stage.get('/poll')
+    expect(poll.summary).toBe('waiting')
+    await stage.finish()
+    expect(stage.upstream.paths.slice(before)).toEqual(['/first', '/poll'])
+    expect(poll.summary).toBe('200 delivered after 1')
+  })
+
+  it('is refused when that happens too often', async () => {
+    const stage = await halfOpen()
+    stage.upstream.plays(hang())
+    const firsts = [stage.get('/first-1')]
+    const poll = stage.get('/poll')
+    for (let n = 2; poll.summary === 'waiting' && n < 9; n++) {
+      await stage.run(999)
+      firsts.push(stage.get(`/first-${n}`))
+      await stage.run(1)
+      firsts.push(stage.get(`/first-${n}-b`))
+    }
+    expect(poll.summary).toBe('503 breaker-open after 0')
+    for (const first of firsts) first.hangUp()
+  })
+})
+
+describe('a back-off that is over', () => {
+  it('asks the breaker once more, which has opened anew in the meantime', async () => {
+    const stage = new Stage()
+    const held = reply(503, { headers: { 'Retry-After': '2' }, body: 'held' })
+    stage.upstream.playsByPath({ '/waits': [held] }, reply(503))
+    const waits = stage.get('/waits')
+    await stage.openBreaker()
+    for (let n = 0; waits.summary === 'waiting' && n < 100; n++) {
+      stage.get(`/probe-${n}`, once)
+      await stage.run(50)
+    }
+    expect(waits.summary).toBe('503 breaker-open after 1')
+    expect(waits.text).toBe('held')
+    expect(stage.upstream.paths.filter(path => path === '/waits')).toHaveLength(1)
+  })
+})
+
 describe('a probe', () => {
   it('bypasses the queue for a slot', async () => {
     const stage = new Stage({ limits: { maxInFlight: 2 } })

@@ -199,7 +199,11 @@ describe('the gate', () => {
 
 describe('a closed gate before an open breaker', () => {
   it('answers all of a long line without choking on its length', async () => {
-    const stage = new Stage({ ...SCOPED, breaker: { mode: 'enforce', whenOpen: 'wait' }, limits: { maxWaiting: 20_000 } })
+    const stage = new Stage({
+      ...SCOPED,
+      breaker: { mode: 'enforce', whenOpen: 'wait' },
+      limits: { maxWaiting: 20_000 },
+    })
     await closeGate(stage, 2)
     for (let n = 0; n < 10_000; n++) stage.get(`/${n}`)
     stage.pipeline.forceBreaker('api', 'open')

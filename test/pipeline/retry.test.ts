@@ -140,14 +140,17 @@ describe('idempotency keys', () => {
   it.each([
     ["the app's key", {}, keyed],
     ['our key', generate, {}],
-  ] as const)('takes 409 on a re-send with %s for "still running", waits and asks again', async (_n, policy, options) => {
-    const stage = new Stage(policy)
-    stage.upstream.plays(fail('reset'), reply(409), reply(201))
-    const call = stage.post('/', options)
-    await stage.finish()
-    expect(call.summary).toBe('201 delivered after 3')
-    expect(stage.of('retry-scheduled').map(event => event.reason)).toEqual(['reset', 'key-conflict'])
-  })
+  ] as const)(
+    'takes 409 on a re-send with %s for "still running", waits and asks again',
+    async (_n, policy, options) => {
+      const stage = new Stage(policy)
+      stage.upstream.plays(fail('reset'), reply(409), reply(201))
+      const call = stage.post('/', options)
+      await stage.finish()
+      expect(call.summary).toBe('201 delivered after 3')
+      expect(stage.of('retry-scheduled').map(event => event.reason)).toEqual(['reset', 'key-conflict'])
+    },
+  )
 
   it('passes a 409 to the first sending on', async () => {
     const stage = new Stage()
