@@ -36,10 +36,10 @@ export function admit(call: Call, nowMs: number): Admission {
     if (closedForMs > 0 && nowMs + closedForMs >= call.deadlineMs) {
       return { granted: false, next: 'refuse', reason: 'gate-closed', retryAfterMs: closedForMs }
     }
-    if (closedForMs > 0 || !lane.guard.gate.takeProbe(nowMs)) return LINE
+    if (closedForMs > 0 || !lane.guard.takeGateProbe(nowMs)) return LINE
     call.gateProbe = true
   }
-  if (lane.guard.line.busy && !call.hasTurn && !call.gateProbe) return LINE
+  if (lane.guard.line.busy && !call.hasTurn && !call.gateProbe && !lane.guard.wantsProbe) return LINE
   // A probe must not wait behind the calls that it is to set free.
   if (!lane.limiter.free && !call.hasSlot && lane.guard.breaker.state !== 'half-open') return QUEUE
   const answer = lane.guard.breaker.acquire(call.kind)

@@ -175,14 +175,13 @@ export class AttemptRun implements AttemptListener {
     this.#leaveWire()
   }
 
-  /** The request's deadline is here. With no tighter attempt clock, the first attempt's own clock has run out too. */
+  /** The request's deadline is here. With no tighter attempt clock, a first attempt that never waited has used up its own clock too. */
   onDeadline(): void {
-    const { deps, lane, policy, facts } = this.#exchange
+    const { deps, lane, policy, facts, wait } = this.#exchange
     const nowMs = deps.clock.nowMs()
     const { attemptMs, totalMs } = policy.timeouts
-    if (this.#number === 1 && attemptMs >= totalMs && facts.totalMs >= totalMs && !policy.longPoll) {
-      return this.#onAttemptTimeout()
-    }
+    const hadItAll = this.#number === 1 && wait === null && attemptMs >= totalMs && facts.totalMs >= totalMs
+    if (hadItAll && !policy.longPoll) return this.#onAttemptTimeout()
     this.#clock?.cancel()
     this.#attempt?.abort()
     const patienceMs = Math.max(SHORT_DEADLINE_MS, 2 * (lane.latency.quantile(0.95, nowMs) ?? 0))
@@ -243,6 +242,7 @@ export class AttemptRun implements AttemptListener {
 
   #startFresh(): void {
     this.#freshUsed = true
+    this.#clock?.cancel()
     this.#sentMs = null
     this.#startMs = this.#exchange.deps.clock.nowMs()
     this.start()

@@ -1,4 +1,4 @@
-import type { Outcome, OwnReason } from '../core/reasons.js'
+import type { DeliveredOutcome, Outcome, OwnReason } from '../core/reasons.js'
 import { answerFields, exhaustedField } from './answer-fields.js'
 import { ownAnswer } from './answers.js'
 import type { Exchange } from './exchange.js'
@@ -17,6 +17,14 @@ export function answerHeld(exchange: Exchange, outcome: Outcome): Ending | null 
   const { downstream, attempts, facts } = exchange
   downstream.answer(kept.head, answerFields(attempts, outcome, facts.maxAttempts), kept.body)
   return { status: kept.head.status, outcome, bytes: kept.body.byteLength }
+}
+
+/** The last attempt brought no answer, or one too large to keep. */
+export function answerUnheld(exchange: Exchange, outcome: DeliveredOutcome): Ending {
+  const failed = exchange.memory?.lastFailure?.reason
+  if (failed !== undefined) return answerOwn(exchange, failed, null)
+  if (outcome !== 'breaker-open') return answerOwn(exchange, 'bad-response', null)
+  return answerOwn(exchange, outcome, exchange.lane.guard.breaker.openForMs)
 }
 
 /** An answer of our own, when there is no upstream response to pass on. */

@@ -8,7 +8,7 @@ import { admit, type Call } from './admission.js'
 import { answerFields } from './answer-fields.js'
 import { AttemptRun, type RunFailure } from './attempt-run.js'
 import { DeadlineTimer } from './deadline-timer.js'
-import { answerHeld, answerOwn, type Ending } from './endings.js'
+import { answerHeld, answerOwn, answerUnheld, type Ending } from './endings.js'
 import type { ExchangeDeps } from './exchange-deps.js'
 import type { Lane } from './lane.js'
 import type { AppListener, CallKind, Downstream, ResponseHead } from './ports.js'
@@ -20,8 +20,6 @@ import { Wait } from './wait.js'
 
 /** Largest failed answer kept through a wait; a larger one is destroyed, so that waiting calls cost little memory. */
 const HELD_ANSWER_BYTES = 16 * 1024
-/** A gate's probe that told nothing. */
-const NOTHING = Object.freeze({ kind: 'nothing' })
 
 /** The life of one request: admit → attempt → decide → wait → attempt … → answer. */
 export class Exchange implements AppListener, Call, ActiveCall {
@@ -71,6 +69,10 @@ export class Exchange implements AppListener, Call, ActiveCall {
     return repeatable(this.facts.repeat.kind)
   }
 
+  get over(): boolean {
+    return this.#phase === 'over'
+  }
+
   get mayRideOut(): boolean {
     return this.attempts === 0 || this.repeatable
   }
@@ -93,6 +95,7 @@ export class Exchange implements AppListener, Call, ActiveCall {
   }
 
   #tryStart(): void {
+    if (this.attempts > 0 && this.deps.forbidsRetry(this)) return this.stop('retries-off', 'retries-exhausted')
     const nowMs = this.deps.clock.nowMs()
     const admission = admit(this, nowMs)
     if (admission.granted) return this.#launch(admission, nowMs)
@@ -132,10 +135,10 @@ export class Exchange implements AppListener, Call, ActiveCall {
     return this.wait
   }
 
-  /** The line or the queue lets it go. */
-  resume(granted: 'turn' | 'slot'): void {
+  /** The line or the queue lets it go, or its back-off is over. */
+  resume(granted: 'turn' | 'slot' | 'wake'): void {
     if (granted === 'turn') this.hasTurn = true
-    else this.hasSlot = true
+    else this.hasSlot = granted === 'slot'
     this.#tryStart()
     this.hasSlot = false
   }
@@ -144,11 +147,6 @@ export class Exchange implements AppListener, Call, ActiveCall {
     this.#phase = 'admitting'
     this.hasTurn = false
     if (this.deadlineMs === Number.POSITIVE_INFINITY) this.#startTotal(nowMs)
-  }
-
-  onWake(): void {
-    if (this.deps.forbidsRetry(this)) this.stop('retries-off', 'retries-exhausted')
-    else this.#tryStart()
   }
 
   onHead(run: AttemptRun, head: ResponseHead, facts: AttemptFacts): void {
@@ -198,7 +196,7 @@ export class Exchange implements AppListener, Call, ActiveCall {
   /** No further attempt: the last upstream answer, or else what went wrong with the last attempt. */
   stop(denied: DenialReason | null, outcome: DeliveredOutcome): void {
     if (denied !== null) reportDenied(this, denied)
-    this.#finish(answerHeld(this, outcome) ?? answerOwn(this, this.memory?.lastFailure?.reason ?? 'bad-response', null))
+    this.#finish(answerHeld(this, outcome) ?? answerUnheld(this, outcome))
   }
 
   /** Ends a request that may not go on now; `retryAfterMs` is told when it is known. */
@@ -245,6 +243,6 @@ export class Exchange implements AppListener, Call, ActiveCall {
   #returnGateProbe(): void {
     if (!this.gateProbe) return
     this.gateProbe = false
-    this.lane.guard.onGateProbe(NOTHING)
+    this.lane.guard.onGateProbe({ kind: 'nothing' })
   }
 }

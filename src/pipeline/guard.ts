@@ -1,6 +1,7 @@
 import type { Clock, Timer } from '../clock/clock.js'
 import type { BreakerSettings } from '../core/breaker-rules.js'
-import type { Gate, ProbeResult } from '../core/gate.js'
+import { Gate, type ProbeResult } from '../core/gate.js'
+import type { RetrySettings } from '../core/snapshot.js'
 import type { EventSink } from '../telemetry/events.js'
 import { Line, type LineMember } from './line.js'
 import type { BreakerTransition, ReconfigurableBreaker } from './ports.js'
@@ -19,7 +20,7 @@ export interface GuardParts {
   /** Set when the route has a breaker of its own. */
   readonly route: string | null
   readonly settings: BreakerSettings
-  readonly gate: Gate
+  readonly retryAfter: RetrySettings['retryAfter']
   readonly makeBreaker: (
     settings: BreakerSettings,
     onTransition: (change: BreakerTransition) => void,
@@ -36,6 +37,8 @@ export class Guard {
   /** Every call that waits for anything. */
   readonly waiters = new Set<Waiter>()
   #settings: BreakerSettings
+  #scope: RetrySettings['retryAfter']['scope']
+  #disposed = false
   readonly #clock: Clock
   readonly #sink: EventSink
   #probeTimer: Timer | null = null
@@ -44,7 +47,8 @@ export class Guard {
   constructor(parts: GuardParts, clock: Clock, sink: EventSink) {
     this.upstream = parts.upstream
     this.route = parts.route
-    this.gate = parts.gate
+    this.gate = new Gate(parts.retryAfter.capMs)
+    this.#scope = parts.retryAfter.scope
     this.#settings = parts.settings
     this.#clock = clock
     this.#sink = sink
@@ -61,9 +65,21 @@ export class Guard {
     return this.#settings.whenOpen === 'wait'
   }
 
-  reconfigure(settings: BreakerSettings): void {
+  /** Half-open, and nobody in line who could be the probe. */
+  get wantsProbe(): boolean {
+    return this.breaker.state === 'half-open' && this.line.empty
+  }
+
+  /** Whoever stands in line for what an edit has taken away goes on. */
+  reconfigure(settings: BreakerSettings, retryAfter: RetrySettings['retryAfter']): void {
     this.#settings = settings
     this.breaker.reconfigure(settings)
+    this.gate.reconfigure(retryAfter.capMs)
+    if (retryAfter.scope !== this.#scope) this.#resetGate()
+    this.#scope = retryAfter.scope
+    if (!this.gate.isOpen) return
+    if (!this.breaker.refusing) this.line.open()
+    else if (!this.ridesOut) this.line.dispose()
   }
 
   /** `returns`: it was let go before and could not start, so it stands in front. */
@@ -76,6 +92,7 @@ export class Guard {
 
   /** An answer under `scope: upstream`. `hintMs`: its `Retry-After`, `null` = none; above `capMs` it closes the gate for the cap. */
   onAnswer(hintMs: number | null, capMs: number, nowMs: number): void {
+    if (this.#disposed) return
     const beforeMs = this.gate.closedForMs(nowMs)
     if (hintMs !== null && hintMs > capMs) this.gate.onTooLong(capMs, nowMs)
     else this.gate.onAnswer(hintMs, nowMs)
@@ -83,33 +100,60 @@ export class Guard {
     if (closedForMs > beforeMs) this.#closeGate(closedForMs)
   }
 
+  /** True for the one call that the gate lets through; should it not be answered, another of the line follows. */
+  takeGateProbe(nowMs: number): boolean {
+    if (!this.gate.takeProbe(nowMs)) return false
+    this.#sendOneAfter(this.gate.closedForMs(nowMs))
+    return true
+  }
+
   /** How the one call went that the gate let through. */
   onGateProbe(result: ProbeResult): void {
+    // Another has decided in the meantime.
+    if (this.gate.state.kind !== 'probing') return
     const nowMs = this.#clock.nowMs()
+    this.#gateTimer?.cancel()
     this.gate.onProbe(result, nowMs)
     const closedForMs = this.gate.closedForMs(nowMs)
     if (closedForMs > 0) this.#closeGate(closedForMs)
     else if (this.gate.isOpen) {
-      this.#sink.emit({ type: 'gate-changed', upstream: this.upstream, to: 'open', closedForMs: null })
+      this.#tellGateOpen()
       this.#openLine()
     } else this.line.sendOne()
   }
 
+  /** Everyone in line goes on at once, held back by nothing but the limits. */
   dispose(): void {
+    this.#disposed = true
     this.#probeTimer?.cancel()
-    this.#gateTimer?.cancel()
+    this.#resetGate()
     this.breaker.retire()
     this.line.dispose()
   }
 
+  #resetGate(): void {
+    if (this.gate.isOpen) return
+    this.#gateTimer?.cancel()
+    this.gate.reset()
+    this.#tellGateOpen()
+  }
+
+  #tellGateOpen(): void {
+    this.#sink.emit({ type: 'gate-changed', upstream: this.upstream, to: 'open', closedForMs: null })
+  }
+
   #closeGate(closedForMs: number): void {
     this.line.block()
+    this.#sendOneAfter(closedForMs)
+    this.#sink.emit({ type: 'gate-changed', upstream: this.upstream, to: 'closed', closedForMs })
+  }
+
+  #sendOneAfter(delayMs: number): void {
     this.#gateTimer?.cancel()
-    this.#gateTimer = this.#clock.after(closedForMs, () => {
+    this.#gateTimer = this.#clock.after(delayMs, () => {
       this.#gateTimer = null
       this.line.sendOne()
     })
-    this.#sink.emit({ type: 'gate-changed', upstream: this.upstream, to: 'closed', closedForMs })
   }
 
   #onTransition(change: BreakerTransition): void {

@@ -15,6 +15,7 @@ export class Limiter {
   #settings: LimitSettings
   readonly #parent: Limiter | null
   readonly #children = new Set<Limiter>()
+  #detached = false
   #queue: SlotWaiter[] = []
   #queueHead = 0
   inFlight = 0
@@ -32,8 +33,10 @@ export class Limiter {
     this.#drain()
   }
 
+  /** No new call will come, but the pool's slots still serve those in its queue. */
   detach(): void {
-    if (this.#parent !== null) this.#parent.#children.delete(this)
+    this.#detached = true
+    this.#drain()
   }
 
   /** A slot is free and nobody waits for it. */
@@ -60,6 +63,7 @@ export class Limiter {
     while (this.#queue[this.#queueHead]?.waitingForSlot === false) this.#queueHead += 1
     this.#compact()
     this.#queue.push(waiter)
+    if (this.#detached && this.#parent !== null) this.#parent.#children.add(this)
   }
 
   /** Enters the waiting room with so many body bytes in memory; `false` when it is full. */
@@ -86,6 +90,7 @@ export class Limiter {
       if (waiter?.waitingForSlot) waiter.onSlot()
     }
     this.#compact()
+    if (this.#detached && this.#parent !== null && this.#queue.length === 0) this.#parent.#children.delete(this)
   }
 
   #compact(): void {

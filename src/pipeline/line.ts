@@ -3,8 +3,8 @@ import { atCeiling, HealthyRate, nextRamp, RAMP_STEP_MS, type Ramp, raiseCeiling
 
 /** A call that stands in line; the line calls it when its turn has come. */
 export interface LineMember {
-  /** May try to start now. */
-  onTurn(): void
+  /** May try to start now. `false` = it is answered instead, so the turn is the next one's. */
+  onTurn(): boolean
   readonly inLine: boolean
 }
 
@@ -48,6 +48,7 @@ export class Line {
   #head = 0
   #state: LineState = { kind: 'idle' }
   #timer: Timer | null = null
+  #sending = false
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -61,6 +62,11 @@ export class Line {
 
   get length(): number {
     return this.#members.length - this.#head
+  }
+
+  /** Nobody waits here. */
+  get empty(): boolean {
+    return this.#peek() === null
   }
 
   onGood(nowMs: number): void {
@@ -92,10 +98,12 @@ export class Line {
     this.#state = { kind: 'blocked' }
   }
 
-  /** Lets the first in line go, as the probe. */
+  /** Lets the first in line go, as the probe; if it is answered instead, the next. Not again from inside a turn. */
   sendOne(): void {
-    const member = this.#next()
-    if (member !== null) member.onTurn()
+    if (this.#sending) return
+    this.#sending = true
+    for (let member = this.#next(); member !== null; member = this.#next()) if (member.onTurn()) break
+    this.#sending = false
   }
 
   /** The probe succeeded: the rest follow. */
@@ -126,7 +134,10 @@ export class Line {
     this.#timer?.cancel()
     this.#timer = null
     this.#state = { kind: 'idle' }
-    for (let member = this.#next(); member !== null; member = this.#next()) member.onTurn()
+    const members = this.#members.slice(this.#head)
+    this.#members = []
+    this.#head = 0
+    for (const member of members) if (member.inLine) member.onTurn()
   }
 
   readonly #tick = (): void => {
@@ -141,8 +152,7 @@ export class Line {
     while (state.credit >= 1 && this.#state === state) {
       const member = this.#next()
       if (member === null) break
-      state.credit -= 1
-      member.onTurn()
+      if (member.onTurn()) state.credit -= 1
     }
     if (this.#state !== state) return
     if (this.#peek() === null) this.#state = { kind: 'idle' }

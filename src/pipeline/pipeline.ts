@@ -167,7 +167,10 @@ export class Pipeline {
   /** The drain period is over: what has no answer yet gets one, new calls are refused. */
   drain(): void {
     this.#drained = true
-    for (const exchange of this.#exchanges.snapshot()) exchange.onDrained()
+    const all = this.#exchanges.snapshot()
+    // Whoever waits goes first: else a slot that is left would start a call only to end it.
+    for (const exchange of all) if (exchange.wait?.waits) exchange.onDrained()
+    for (const exchange of all) exchange.onDrained()
   }
 
   dispose(): void {
@@ -184,16 +187,13 @@ export class Pipeline {
     route: RouteSnapshot | null,
     appPath: string,
   ): Exchange {
-    const policy = route?.policy ?? upstream.policy
-    const { generation } = this.#snapshot
-    const lane = this.#lane(upstream, route)
     return new Exchange(
       this.#exchangeDeps,
-      generation,
+      this.#snapshot.generation,
       upstream,
       route?.name ?? null,
-      policy,
-      lane,
+      route?.policy ?? upstream.policy,
+      this.#lane(upstream, route),
       downstream,
       appPath,
     )

@@ -25,6 +25,7 @@ export class RetryMemory {
   hold(run: AttemptRun, maxBytes: number): void {
     this.held?.discard()
     this.held = run
+    this.lastFailure = null
     run.hold(maxBytes)
     if (run.connection !== null) this.avoid.push(run.connection)
   }

@@ -35,6 +35,8 @@ export class UpgradeCall {
   readonly #context: UpgradeContext
   readonly #request: UpgradeRequest
   readonly #startMs: number
+  /** It is the one call that a gate lets through. */
+  #gateProbe = false
 
   constructor(context: UpgradeContext, request: UpgradeRequest) {
     this.#context = context
@@ -45,8 +47,13 @@ export class UpgradeCall {
   decide(): UpgradeDecision {
     const { lane } = this.#context
     const { gate, line, breaker } = lane.guard
-    if (!gate.isOpen) return this.#refuse('gate-closed', gate.closedForMs(this.#startMs))
-    if (line.busy || !lane.limiter.free) return this.#refuse('overloaded', null)
+    if (!gate.isOpen) {
+      const closedForMs = gate.closedForMs(this.#startMs)
+      this.#gateProbe = lane.guard.takeGateProbe(this.#startMs)
+      if (!this.#gateProbe) return this.#refuse('gate-closed', closedForMs)
+    }
+    // An empty line may be held back for want of a probe, which this may be.
+    if (!line.empty || !lane.limiter.free) return this.#refuse('overloaded', null)
     const permit = breaker.acquire('first')
     if (!permit.granted) return this.#refuse('breaker-open', permit.retryAfterMs)
     lane.limiter.take()
@@ -78,12 +85,15 @@ export class UpgradeCall {
       const facts = classifyResponse(outcome.status, [], context)
       lane.guard.breaker.record(permit, facts.breaker)
       if (facts.breaker === 'success') lane.onFirstSuccess(nowMs)
+      this.#settleGateProbe(facts.breaker !== 'failure')
       this.#report(outcome.status, 'delivered', 1)
     } else if (outcome.kind === 'aborted') {
       lane.guard.breaker.record(permit, 'none')
+      this.#settleGateProbe(false)
       this.#report(499, 'aborted', 1)
     } else {
       lane.guard.breaker.record(permit, classifyFailure(outcome.kind, false, policy.retry).breaker)
+      this.#settleGateProbe(false)
       const reason = OUTCOME_OF[outcome.kind] as OwnReason
       this.#report(ownAnswer(reason).status, reason, 1)
     }
@@ -91,9 +101,16 @@ export class UpgradeCall {
 
   #refuse(reason: OwnReason, retryAfterMs: number | null): UpgradeDecision {
     const answer = ownAnswer(reason, { upstream: this.#context.upstream.name, retryAfterMs })
+    this.#settleGateProbe(false)
     this.#report(answer.status, reason, 0)
     this.#context.deps.onFinished(null)
     return { proceed: false, answer }
+  }
+
+  #settleGateProbe(good: boolean): void {
+    if (!this.#gateProbe) return
+    this.#gateProbe = false
+    this.#context.lane.guard.onGateProbe({ kind: good ? 'good' : 'nothing' })
   }
 
   #report(status: number, outcome: Outcome, attempts: number): void {

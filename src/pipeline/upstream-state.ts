@@ -1,7 +1,6 @@
 import type { Clock } from '../clock/clock.js'
 import type { BreakerSettings } from '../core/breaker-rules.js'
 import { RetryBudget } from '../core/budget.js'
-import { Gate } from '../core/gate.js'
 import { LatencyWindow } from '../core/latency.js'
 import type { EffectivePolicy, LimitSettings, RouteSnapshot, UpstreamSnapshot } from '../core/snapshot.js'
 import type { EventSink, UpstreamStatus } from '../telemetry/events.js'
@@ -57,7 +56,7 @@ export class UpstreamState {
     this.#lane.budget.reconfigure(policy.budget, this.#deps.clock.nowMs())
     this.#lane.limiter.reconfigure(policy.limits)
     if (moved) this.#forget()
-    else this.#lane.guard.reconfigure(policy.breaker)
+    else this.#lane.guard.reconfigure(policy.breaker, policy.retry.retryAfter)
     this.#reconcileRoutes()
   }
 
@@ -110,7 +109,7 @@ export class UpstreamState {
     const oldLimiter = old !== undefined && old.limiter !== parent.limiter ? old.limiter : undefined
     if (own.limits) oldLimiter?.reconfigure(policy.limits)
     const oldGuard = old !== undefined && old.guard !== parent.guard ? old.guard : undefined
-    if (own.breaker) oldGuard?.reconfigure(policy.breaker)
+    if (own.breaker) oldGuard?.reconfigure(policy.breaker, policy.retry.retryAfter)
     else oldGuard?.dispose()
     const latency = own.breaker ? (old?.latency ?? new LatencyWindow()) : parent.latency
     return new Lane(
@@ -137,12 +136,11 @@ export class UpstreamState {
 
   #newGuard(route: string | null, policy: EffectivePolicy, latency: LatencyWindow): Guard {
     const { clock, sink, makeBreaker } = this.#deps
-    const gate = new Gate(policy.retry.retryAfter.capMs)
     const parts = {
       upstream: this.#snapshot.name,
       route,
       settings: policy.breaker,
-      gate,
+      retryAfter: policy.retry.retryAfter,
       makeBreaker: (settings: BreakerSettings, onTransition: (change: BreakerTransition) => void) =>
         makeBreaker(settings, latency, onTransition),
     }

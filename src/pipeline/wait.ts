@@ -27,6 +27,10 @@ export class Wait implements SlotWaiter, LineMember, Waiter {
     this.#exchange = exchange
   }
 
+  get waits(): boolean {
+    return this.#place !== null
+  }
+
   get waitingForSlot(): boolean {
     return this.#place === 'slot'
   }
@@ -40,7 +44,7 @@ export class Wait implements SlotWaiter, LineMember, Waiter {
     this.#wakeAtMs = this.#sinceMs + delayMs
     this.#timer = this.#exchange.deps.clock.after(delayMs, () => {
       this.leave()
-      this.#exchange.onWake()
+      this.#exchange.resume('wake')
     })
   }
 
@@ -65,13 +69,14 @@ export class Wait implements SlotWaiter, LineMember, Waiter {
     this.#exchange.resume('slot')
   }
 
-  onTurn(): void {
+  onTurn(): boolean {
     const { deps, lane, deadlineMs } = this.#exchange
     const nowMs = deps.clock.nowMs()
     const p95Ms = lane.latency.quantile(0.95, nowMs) ?? 0
     // With less than a typical answer's time left the call would only load the upstream.
     if (deadlineMs - nowMs >= p95Ms) this.#exchange.resume('turn')
     else this.#exchange.giveUp(lane.guard.gate.isOpen ? 'breaker-open' : 'gate-closed')
+    return !this.#exchange.over
   }
 
   onBreakerOpen(reopensAtMs: number): void {

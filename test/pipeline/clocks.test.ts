@@ -1,0 +1,259 @@
+import { describe, expect, it } from 'vitest'
+import { checkEveryEnding, Stage } from './support/stage.js'
+import { fail, hang, reply } from './support/upstream.js'
+
+checkEveryEnding()
+
+describe('the attempt clock', () => {
+  it('ends an attempt as attempt-timeout, and another may follow', async () => {
+    const stage = new Stage({ timeouts: { attemptMs: 1000 } })
+    stage.upstream.plays(hang(), reply(200))
+    const call = stage.get()
+    await stage.finish()
+    expect(call.summary).toBe('200 delivered after 2')
+    expect(stage.upstream.times).toEqual([0, 1200])
+    expect(stage.upstream.sent[0]?.aborted).toBe(true)
+    expect(stage.of('attempt-finished').map(event => event.result)).toEqual(['timeout', 'response'])
+    expect(stage.upstream.settled).toMatchObject([{ failed: true }, { failed: false }])
+  })
+
+  it('begins at the end of the request body, so that a long upload is not cut', async () => {
+    const stage = new Stage({ timeouts: { attemptMs: 1000 } })
+    stage.upstream.plays(reply(200, { afterMs: 10_500 }))
+    const call = stage.call('PUT', '/', { bodyBytes: 10, uploading: true })
+    await stage.run(10_000)
+    call.body?.end()
+    await stage.finish()
+    expect(call.summary).toBe('200 delivered after 1')
+  })
+
+  it('takes an answer that comes just before its end', async () => {
+    const stage = new Stage({ timeouts: { attemptMs: 12_001 } })
+    stage.upstream.plays(reply(200, { afterMs: 12_000 }))
+    const call = stage.get()
+    await stage.finish()
+    expect(call.summary).toBe('200 delivered after 1')
+  })
+
+  it('does not run for a long poll', async () => {
+    const stage = new Stage({ longPoll: true, timeouts: { attemptMs: 1000 } })
+    stage.upstream.plays(reply(200, { afterMs: 29_000 }))
+    const call = stage.get()
+    await stage.finish()
+    expect(call.summary).toBe('200 delivered after 1')
+    expect(stage.status().latencyMs.p95).toBe(null)
+  })
+
+  it('defaults to total: one silent attempt is attempt-timeout and counts against the upstream', async () => {
+    const stage = new Stage()
+    stage.upstream.plays(hang())
+    const call = stage.get()
+    await stage.finish()
+    expect(call.summary).toBe('504 attempt-timeout after 1')
+    expect(call.answeredAtMs).toBe(30_000)
+    expect(stage.status().breaker.failuresInARow).toBe(1)
+  })
+})
+
+describe('the deadline', () => {
+  it('ends a running attempt as deadline', async () => {
+    const stage = new Stage({ timeouts: { totalMs: 5000 } })
+    stage.upstream.plays(reply(503, { body: 'x'.repeat(20_000) }), hang())
+    const call = stage.get()
+    await stage.finish()
+    expect(call.summary).toBe('504 deadline after 2')
+    expect(call.answeredAtMs).toBe(5000)
+    expect(call.header('forbear-exhausted')).toBe('deadline')
+    expect(stage.of('attempt-finished').map(event => event.result)).toEqual(['response', 'deadline'])
+    expect(stage.upstream.sent[1]?.aborted).toBe(true)
+  })
+
+  it('gives the app the last upstream answer where there is one', async () => {
+    const stage = new Stage({ timeouts: { totalMs: 5000 } })
+    stage.upstream.plays(reply(503, { body: 'first' }), hang())
+    const call = stage.get()
+    await stage.finish()
+    expect(call.summary).toBe('503 deadline after 2')
+    expect(call.text).toBe('first')
+  })
+
+  it('starts at the end of the request body', async () => {
+    const stage = new Stage({ timeouts: { totalMs: 1000, attemptMs: 1000 } })
+    stage.upstream.plays(hang())
+    const call = stage.call('PUT', '/', { bodyBytes: 10, uploading: true })
+    await stage.run(60_000)
+    expect(call.summary).toBe('waiting')
+    call.body?.end()
+    await stage.finish()
+    expect(call.answeredAtMs).toBe(61_000)
+  })
+
+  it('never cuts an answer that has begun', async () => {
+    const stage = new Stage({ timeouts: { totalMs: 1000 } })
+    stage.upstream.plays(reply(200, { bodyMs: 60_000 }))
+    const call = stage.get()
+    await stage.finish()
+    expect(call.summary).toBe('200 delivered after 1')
+    expect(stage.finishedOf(call)).toMatchObject({ durationMs: 60_010, headMs: 10 })
+  })
+
+  it('of the app only tightens that of the policy, and each attempt carries what is left', async () => {
+    const stage = new Stage()
+    stage.upstream.plays(reply(503), reply(200))
+    stage.get('/tight', { headers: { 'forbear-timeout-ms': '2000' } })
+    await stage.finish()
+    stage.get('/loose', { headers: { 'forbear-timeout-ms': '90000' } })
+    await stage.finish()
+    expect(stage.upstream.sent.map(sent => sent.fields['forbear-timeout-ms'])).toEqual(['2000', '1790', '30000'])
+  })
+
+  it('may be absent: then nothing ends a silent attempt but the app, and no time left is told', async () => {
+    const stage = new Stage({ timeouts: { totalMs: Number.POSITIVE_INFINITY, attemptMs: Number.POSITIVE_INFINITY } })
+    stage.upstream.plays(hang())
+    const call = stage.get()
+    await stage.run(3_600_000)
+    expect(call.summary).toBe('waiting')
+    expect(stage.upstream.sent[0]?.fields['forbear-timeout-ms']).toBeUndefined()
+    call.hangUp()
+  })
+})
+
+describe("the app's own short deadline", () => {
+  const failuresAfter = async (timeoutMs: number, answersMs: number) => {
+    const stage = new Stage()
+    stage.upstream.plays(reply(200, { afterMs: answersMs }), hang())
+    stage.get('/known')
+    await stage.finish()
+    const call = stage.get('/short', { headers: { 'forbear-timeout-ms': String(timeoutMs) } })
+    await stage.finish()
+    expect(call.summary).toBe('504 deadline after 1')
+    return stage.status().breaker.failuresInARow
+  }
+
+  it('says nothing about the upstream when it cuts within a second', async () => {
+    expect(await failuresAfter(900, 10)).toBe(0)
+    expect(await failuresAfter(1100, 10)).toBe(1)
+  })
+
+  it('says nothing within twice the 95th percentile either', async () => {
+    expect(await failuresAfter(3500, 2000)).toBe(0)
+    expect(await failuresAfter(4500, 2000)).toBe(1)
+  })
+
+  it('does not pass for the clock of the attempt when the call had to wait first', async () => {
+    const stage = new Stage({ limits: { maxInFlight: 1 } })
+    stage.upstream.playsByPath({ '/hog': [reply(200, { bodyMs: 29_900 })], '/late': [hang()] })
+    stage.get('/hog')
+    const late = stage.get('/late')
+    await stage.finish()
+    expect(stage.upstream.times).toEqual([0, 29_910])
+    expect(late.summary).toBe('504 deadline after 1')
+    expect(stage.status().breaker.failuresInARow).toBe(0)
+  })
+})
+
+describe('the response clock', () => {
+  it('cuts the whole answer, and that is a failure of the upstream', async () => {
+    const stage = new Stage({ timeouts: { responseMs: 5000 } })
+    stage.upstream.plays(reply(200, { bodyMs: 60_000 }))
+    const call = stage.get()
+    await stage.run(5000)
+    expect(call.summary).toBe('destroyed')
+    expect(stage.upstream.sent[0]?.aborted).toBe(true)
+    expect(stage.finishedOf(call)).toMatchObject({ outcome: 'cut', durationMs: 5000 })
+    expect(stage.status().breaker.failuresInARow).toBe(1)
+  })
+})
+
+describe('the other clocks', () => {
+  it('are handed to the transport', async () => {
+    const stage = new Stage({ timeouts: { connectMs: 123, idleMs: 456 } })
+    stage.get()
+    await stage.finish()
+    expect(stage.upstream.sent[0]?.request).toMatchObject({ connectTimeoutMs: 123, idleTimeoutMs: 456 })
+  })
+})
+
+describe('a connection that died of old age', () => {
+  const stale = fail('reset', { idleMs: 100 })
+
+  it('is replaced by a fresh one at once: no retry, no budget, no failure', async () => {
+    const stage = new Stage()
+    stage.upstream.plays(stale, reply(200))
+    const before = stage.balance
+    const call = stage.get()
+    await stage.finish()
+    expect(call.summary).toBe('200 delivered after 1')
+    expect(stage.upstream.times).toEqual([0, 5])
+    expect(stage.upstream.sent.map(sent => sent.request.fresh)).toEqual([false, true])
+    expect(stage.upstream.sent.map(sent => sent.fields['forbear-attempt'])).toEqual(['1', '1'])
+    expect(stage.balance).toBeGreaterThanOrEqual(before)
+    expect(stage.of('attempt-finished')).toHaveLength(1)
+    expect(stage.status().breaker.failuresInARow).toBe(0)
+  })
+
+  it('leaves no clock behind: that of the attempt starts anew on the fresh one', async () => {
+    const stage = new Stage({ timeouts: { attemptMs: 1000 }, retry: { maxAttempts: 1 } })
+    stage.upstream.plays(fail('reset', { idleMs: 100, afterMs: 500 }), reply(200, { afterMs: 900 }), hang())
+    const call = stage.get('/stale')
+    await stage.run(1400)
+    expect(call.summary).toBe('200 delivered after 1')
+    stage.expectIdle()
+    await stage.run(1000)
+    expect(stage.of('attempt-finished')).toHaveLength(1)
+  })
+
+  it.each([
+    ['had been idle for less than 100 ms', fail('reset', { idleMs: 99 }), 'GET'],
+    ['was fresh', fail('reset'), 'GET'],
+    ['carried what may not be repeated', stale, 'POST'],
+  ] as const)('is an ordinary reset when it %s', async (_name, play, method) => {
+    const stage = new Stage({ retry: { maxAttempts: 1 } })
+    stage.upstream.plays(play, reply(200))
+    const call = stage.call(method, '/', { bodyBytes: 10 })
+    await stage.finish()
+    expect(call.summary).toBe('502 reset after 1')
+    expect(stage.status().breaker.failuresInARow).toBe(1)
+  })
+
+  it('is an ordinary reset when the body cannot be sent again', async () => {
+    const stage = new Stage()
+    stage.upstream.plays(stale, reply(200))
+    const call = stage.call('PUT', '/', { bodyBytes: 1_000_000 })
+    await stage.finish()
+    expect(call.summary).toBe('502 reset after 1')
+  })
+
+  it('is replaced once per attempt', async () => {
+    const stage = new Stage({ retry: { maxAttempts: 1 } })
+    stage.upstream.plays(stale, stale, reply(200))
+    const call = stage.get()
+    await stage.finish()
+    expect(call.summary).toBe('502 reset after 1')
+    expect(stage.upstream.sent).toHaveLength(2)
+  })
+
+  it('is replaced five times in a burst and then once a second', async () => {
+    const stage = new Stage({ retry: { maxAttempts: 1 }, breaker: { mode: 'disabled' } })
+    stage.upstream.decides(() => stale)
+    const freshOf = async (calls: number) => {
+      const before = stage.upstream.sent.length
+      for (let n = 0; n < calls; n++) stage.get(`/${n}`)
+      await stage.run(20)
+      return stage.upstream.sent.length - before - calls
+    }
+    expect(await freshOf(8)).toBe(5)
+    await stage.run(1000)
+    expect(await freshOf(8)).toBe(1)
+    await stage.run(60_000)
+    expect(await freshOf(8)).toBe(5)
+  })
+
+  it('is replaced for a request that arrives marked as a re-send, too', async () => {
+    const stage = new Stage()
+    stage.upstream.plays(stale, reply(200))
+    const call = stage.get('/', { headers: { 'forbear-attempt': '3' } })
+    await stage.finish()
+    expect(call.summary).toBe('200 delivered after 1')
+  })
+})

@@ -1,0 +1,394 @@
+import { describe, expect, it } from 'vitest'
+import type { UpstreamPart } from './support/policy.js'
+import { checkEveryEnding, Stage } from './support/stage.js'
+import { fail, hang, reply } from './support/upstream.js'
+
+checkEveryEnding()
+
+const once = { headers: { 'forbear-max-attempts': '1' } }
+const busy = reply(429, { headers: { 'Retry-After': '10' } })
+const moved: UpstreamPart = { host: 'elsewhere.example.com' }
+
+describe('an edit', () => {
+  it('holds for new requests, while one under way finishes under the old policy', async () => {
+    const stage = new Stage({ timeouts: { totalMs: 5000, attemptMs: 5000 } })
+    stage.upstream.plays(hang())
+    const old = stage.get('/old')
+    await stage.run(100)
+    stage.apply([{ policy: { timeouts: { totalMs: 1000, attemptMs: 1000 } } }])
+    const young = stage.get('/young')
+    await stage.finish()
+    expect([old.answeredAtMs, young.answeredAtMs]).toEqual([5000, 1100])
+    expect([stage.finishedOf(old).generation, stage.finishedOf(young).generation]).toEqual([1, 2])
+  })
+
+  it('keeps an open breaker, its budget and what is known of the latency', async () => {
+    const stage = new Stage()
+    stage.upstream.plays(reply(200, { afterMs: 100 }))
+    for (let n = 0; n < 50; n++) stage.get(`/${n}`)
+    await stage.run(200)
+    stage.upstream.plays(reply(503))
+    await stage.openBreaker()
+    const { balance, latencyMs } = { balance: stage.balance, latencyMs: stage.status().latencyMs }
+    stage.apply([{ policy: { breaker: { consecutiveFailures: 99 } } }])
+    expect(stage.status().breaker.state).toBe('open')
+    expect(stage.balance).toBeCloseTo(balance)
+    expect(stage.status().latencyMs).toEqual(latencyMs)
+  })
+
+  it('keeps the counts and moves the limits of the budget', async () => {
+    const stage = new Stage()
+    for (let n = 0; n < 100; n++) stage.get(`/${n}`)
+    await stage.finish()
+    expect(stage.balance).toBeCloseTo(25)
+    stage.apply([{ policy: { budget: { ratio: 0.1 } } }])
+    expect(stage.balance).toBeCloseTo(15)
+  })
+
+  it('closes an open breaker only by its mode', async () => {
+    const stage = new Stage()
+    stage.upstream.plays(reply(503))
+    await stage.openBreaker()
+    stage.apply([{ policy: { breaker: { mode: 'disabled' } } }])
+    expect(stage.status().breaker.state).toBe('closed')
+  })
+
+  it('lets those who wait for a slot go when it raises the limit', async () => {
+    const stage = new Stage({ limits: { maxInFlight: 1 } })
+    stage.upstream.plays(reply(200, { afterMs: 1000 }))
+    for (const path of ['/1', '/2', '/3']) stage.get(path)
+    await stage.run(100)
+    stage.apply([{ policy: { limits: { maxInFlight: 3 } } }])
+    expect(stage.upstream.times).toEqual([0, 100, 100])
+    await stage.finish()
+  })
+
+  it('cuts nothing that is on the wire when it lowers the limit', async () => {
+    const stage = new Stage()
+    stage.upstream.plays(reply(200, { afterMs: 1000 }))
+    for (const path of ['/1', '/2', '/3']) stage.get(path)
+    await stage.run(100)
+    stage.apply([{ policy: { limits: { maxInFlight: 1 } } }])
+    stage.get('/4')
+    await stage.finish()
+    expect(stage.upstream.times).toEqual([0, 0, 0, 1000])
+    expect(stage.calls.every(call => call.status === 200)).toBe(true)
+  })
+
+  it('moves the cap of the gate', async () => {
+    const scoped = (capMs: number): UpstreamPart => ({
+      policy: { retry: { retryAfter: { scope: 'upstream', capMs } }, breaker: { mode: 'disabled' } },
+    })
+    const stage = new Stage({}, { upstreams: [scoped(5000)] })
+    stage.apply([scoped(20_000)])
+    stage.upstream.plays(busy)
+    for (let n = 0; n < 3; n++) stage.get(`/${n}`, once)
+    await stage.run(10)
+    expect(stage.status().gate.closedForMs).toBe(10_000)
+  })
+
+  it.each([
+    ['observe', { mode: 'observe', whenOpen: 'wait' }],
+    ['disabled', { mode: 'disabled', whenOpen: 'wait' }],
+  ] as const)('of the breaker to %s keeps nobody in its line', async (_name, breaker) => {
+    const stage = new Stage({ breaker: { whenOpen: 'wait' } })
+    stage.upstream.plays(reply(503))
+    await stage.openBreaker()
+    stage.upstream.plays(reply(200))
+    const waits = ['/w1', '/w2'].map(path => stage.post(path))
+    stage.apply([{ policy: { breaker } }])
+    await stage.run(1500)
+    const fresh = stage.post('/fresh')
+    await stage.run(1500)
+    expect([...waits, fresh].map(call => call.status)).toEqual([200, 200, 200])
+    await stage.run(10_000)
+    const later = stage.post('/later')
+    await stage.run(500)
+    expect(later.summary).toBe('200 delivered after 1')
+  })
+
+  it('to whenOpen: refuse refuses those in line, too', async () => {
+    const stage = new Stage({ breaker: { whenOpen: 'wait' } })
+    stage.upstream.plays(reply(503))
+    await stage.openBreaker()
+    const waits = stage.post('/waits')
+    stage.apply([{}])
+    const fresh = stage.post('/fresh')
+    expect([waits.summary, fresh.summary]).toEqual(['503 breaker-open after 0', '503 breaker-open after 0'])
+  })
+
+  it('opens the gate when its scope goes back to the request, and those in line follow', async () => {
+    const scoped = (scope: 'upstream' | 'request'): UpstreamPart => ({
+      policy: { retry: { retryAfter: { scope } }, breaker: { mode: 'disabled' } },
+    })
+    const stage = new Stage({}, { upstreams: [scoped('upstream')] })
+    stage.upstream.plays(busy, busy, busy, reply(200))
+    for (let n = 0; n < 3; n++) stage.get(`/${n}`, once)
+    await stage.run(10)
+    const waits = stage.get('/waits')
+    stage.apply([scoped('request')])
+    const fresh = stage.get('/fresh')
+    await stage.run(1000)
+    expect([waits.status, fresh.status]).toEqual([200, 200])
+  })
+})
+
+describe('a request in back-off', () => {
+  const backOff = async (stage: Stage) => {
+    stage.upstream.plays(reply(503, { body: 'held' }), reply(200))
+    const call = stage.get('/waits')
+    await stage.run(100)
+    return call
+  }
+
+  it('obeys fewer attempts, and gives its ticket back', async () => {
+    const stage = new Stage()
+    const before = stage.balance
+    const call = await backOff(stage)
+    stage.apply([{ policy: { retry: { maxAttempts: 1 } } }])
+    await stage.finish()
+    expect(call.summary).toBe('503 retries-exhausted after 1')
+    expect(call.text).toBe('held')
+    expect(stage.upstream.sent).toHaveLength(1)
+    expect(stage.balance).toBe(before)
+  })
+
+  it('does not obey what was loosened', async () => {
+    const stage = new Stage({ retry: { maxAttempts: 2 } })
+    stage.upstream.plays(reply(503))
+    const call = stage.get()
+    await stage.run(100)
+    stage.apply([{ policy: { retry: { maxAttempts: 9 } } }])
+    await stage.finish()
+    expect(call.attempts).toBe(2)
+  })
+
+  it('obeys the removal of its upstream', async () => {
+    const stage = new Stage()
+    const call = await backOff(stage)
+    stage.apply([])
+    await stage.finish()
+    expect(call.summary).toBe('503 retries-exhausted after 1')
+    expect(stage.upstream.sent).toHaveLength(1)
+  })
+
+  it('obeys its own route', async () => {
+    const routes = (maxAttempts: number) => [{ name: 'r', path: '/waits', policy: { retry: { maxAttempts } } }]
+    const stage = new Stage({}, { upstreams: [{ routes: routes(5) }] })
+    const call = await backOff(stage)
+    stage.apply([{ routes: routes(1) }])
+    await stage.finish()
+    expect(call.attempts).toBe(1)
+  })
+
+  it('goes on when nothing that concerns it was tightened', async () => {
+    const stage = new Stage()
+    const call = await backOff(stage)
+    stage.apply([{ policy: { limits: { maxInFlight: 7 } } }])
+    await stage.finish()
+    expect(call.summary).toBe('200 delivered after 2')
+  })
+})
+
+describe('a retry that waits elsewhere', () => {
+  it('in the room obeys the kill switch', async () => {
+    const stage = new Stage({ breaker: { whenOpen: 'wait' } })
+    stage.upstream.playsByPath({ '/slow': [reply(503, { afterMs: 400, body: 'held' })] }, reply(503))
+    const slow = stage.get('/slow')
+    await stage.openBreaker()
+    await stage.run(300)
+    stage.pipeline.switchRetriesOff(60_000)
+    const sent = stage.upstream.paths.filter(path => path === '/slow').length
+    await stage.finish()
+    expect(slow.summary).toBe('503 retries-exhausted after 1')
+    expect(stage.upstream.paths.filter(path => path === '/slow')).toHaveLength(sent)
+  })
+
+  it('in the queue obeys fewer attempts', async () => {
+    const stage = new Stage({ limits: { maxInFlight: 1 } })
+    stage.upstream.plays(reply(503), reply(200, { bodyMs: 2000 }))
+    const retry = stage.get('/retry')
+    await stage.run(50)
+    stage.get('/hog')
+    await stage.run(500)
+    stage.apply([{ policy: { limits: { maxInFlight: 1 }, retry: { maxAttempts: 1 } } }])
+    await stage.finish()
+    expect(retry.summary).toBe('503 retries-exhausted after 1')
+  })
+})
+
+describe('a changed target', () => {
+  it('closes the breaker and forgets the latency, but keeps the budget', async () => {
+    const stage = new Stage()
+    stage.upstream.plays(reply(200))
+    for (let n = 0; n < 50; n++) stage.get(`/${n}`)
+    await stage.run(200)
+    stage.upstream.plays(reply(503))
+    await stage.openBreaker()
+    const balance = stage.balance
+    stage.apply([moved])
+    expect(stage.status()).toMatchObject({ breaker: { state: 'closed' }, latencyMs: { p95: null } })
+    expect(stage.balance).toBeCloseTo(balance)
+    stage.upstream.plays(reply(200))
+    const call = stage.get('/new')
+    await stage.finish()
+    expect(call.summary).toBe('200 delivered after 1')
+    expect(stage.upstream.sent.at(-1)?.request.upstream.target.hostname).toBe('elsewhere.example.com')
+  })
+
+  it('opens the gate, and lets those in line go', async () => {
+    const policy = { retry: { retryAfter: { scope: 'upstream' } }, breaker: { mode: 'disabled' } } as const
+    const stage = new Stage(policy)
+    stage.upstream.plays(busy, busy, busy, reply(200))
+    for (let n = 0; n < 3; n++) stage.get(`/${n}`, once)
+    await stage.run(10)
+    const waits = ['/w1', '/w2'].map(path => stage.get(path))
+    stage.apply([{ ...moved, policy }])
+    expect(stage.status().gate.closed).toBe(false)
+    await stage.run(1000)
+    expect(waits.map(call => call.status)).toEqual([200, 200])
+  })
+
+  it('lets those go who rode the outage of the old one out', async () => {
+    const policy = { breaker: { whenOpen: 'wait' } } as const
+    const stage = new Stage(policy)
+    stage.upstream.plays(reply(503))
+    await stage.openBreaker()
+    stage.upstream.plays(reply(200))
+    const waits = ['/w1', '/w2'].map(path => stage.post(path))
+    stage.apply([{ ...moved, policy }])
+    await stage.run(100)
+    expect(waits.map(call => call.status)).toEqual([200, 200])
+  })
+
+  it('is not judged by what comes back from the old one', async () => {
+    const stage = new Stage({ breaker: { consecutiveFailures: 2 } })
+    stage.upstream.plays(reply(503, { afterMs: 500 }))
+    for (let n = 0; n < 3; n++) {
+      stage.get(`/${n}`, once)
+      await stage.run(100)
+    }
+    stage.apply([{ ...moved, policy: { breaker: { consecutiveFailures: 2 } } }])
+    await stage.run(1000)
+    expect(stage.status().breaker).toMatchObject({ state: 'closed', failuresInARow: 0 })
+  })
+
+  it('leaves nobody behind in the queue of a route', async () => {
+    const routes = [{ name: 'r', path: '/r', policy: { limits: { maxInFlight: 1 } }, own: { limits: true } }]
+    const stage = new Stage({}, { upstreams: [{ routes }] })
+    stage.upstream.plays(reply(200, { afterMs: 1000 }))
+    const first = stage.get('/r')
+    const second = stage.get('/r')
+    await stage.run(100)
+    stage.apply([{ ...moved, routes }])
+    await stage.run(2000)
+    expect([first.status, second.status]).toEqual([200, 200])
+    expect(stage.upstream.times).toEqual([0, 1000])
+  })
+})
+
+describe('a removed upstream', () => {
+  it('is known no more, while its requests drain', async () => {
+    const stage = new Stage()
+    stage.upstream.plays(reply(200, { afterMs: 1000 }))
+    const old = stage.get('/old')
+    await stage.run(100)
+    stage.apply([])
+    expect(stage.pipeline.statuses()).toEqual([])
+    expect(stage.get('/new').summary).toBe('404 no-route after 0')
+    await stage.finish()
+    expect(old.summary).toBe('200 delivered after 1')
+  })
+
+  it('keeps nobody waiting for its breaker or gate', async () => {
+    const policy = { breaker: { whenOpen: 'wait' } } as const
+    const stage = new Stage(policy)
+    stage.upstream.plays(reply(503))
+    await stage.openBreaker()
+    stage.upstream.plays(fail('connect'))
+    const waits = stage.get('/waits', { headers: { 'forbear-timeout-ms': '20000' } })
+    stage.apply([])
+    await stage.run(1000)
+    expect(waits.summary).toBe('502 connect after 1')
+  })
+
+  it('is kept while its document is invalid, and its calls are told', async () => {
+    const stage = new Stage()
+    stage.upstream.plays(reply(503))
+    await stage.openBreaker()
+    stage.apply([], ['api'])
+    expect(stage.get('/new').summary).toBe('503 no-policy after 0')
+    stage.apply([{}])
+    expect(stage.status().breaker.state).toBe('open')
+  })
+
+  it('begins anew when it comes back', async () => {
+    const stage = new Stage()
+    stage.upstream.plays(reply(503))
+    await stage.openBreaker()
+    stage.apply([])
+    stage.apply([{}])
+    expect(stage.status().breaker.state).toBe('closed')
+  })
+})
+
+describe('the instances of a route', () => {
+  const own = (name: string, keys: readonly ('breaker' | 'limits' | 'budget')[], policy = {}) => ({
+    name,
+    path: `/${name}`,
+    policy,
+    own: Object.fromEntries(keys.map(key => [key, true])),
+  })
+
+  it('survive an edit elsewhere', async () => {
+    const routes = [own('r', ['breaker'])]
+    const stage = new Stage({}, { upstreams: [{ routes }] })
+    stage.upstream.plays(reply(503))
+    for (let n = 0; stage.status('r').breaker.state === 'closed' && n < 50; n++) {
+      stage.get('/r', once)
+      await stage.run(20)
+    }
+    stage.apply([{ routes, policy: { retry: { maxAttempts: 2 } } }])
+    expect(stage.status('r').breaker.state).toBe('open')
+    expect(stage.status().breaker.state).toBe('closed')
+  })
+
+  it('are dropped with what the route no longer writes, and leave nobody behind in their queue', async () => {
+    const limits = { limits: { maxInFlight: 1 } }
+    const stage = new Stage({}, { upstreams: [{ routes: [own('r', ['limits'], limits)] }] })
+    stage.upstream.plays(reply(200, { afterMs: 1000 }))
+    const first = stage.get('/r')
+    const second = stage.get('/r')
+    await stage.run(100)
+    stage.apply([{ routes: [own('r', [])] }])
+    await stage.run(2000)
+    expect([first.status, second.status]).toEqual([200, 200])
+  })
+
+  it('dropped with the breaker of a route let those go who waited for it', async () => {
+    const wait = { breaker: { whenOpen: 'wait' } } as const
+    const stage = new Stage({}, { upstreams: [{ routes: [own('r', ['breaker'], wait)] }] })
+    stage.upstream.plays(reply(503))
+    for (let n = 0; stage.status('r').breaker.state === 'closed' && n < 50; n++) {
+      stage.get('/r', once)
+      await stage.run(20)
+    }
+    stage.upstream.plays(reply(200))
+    const waits = stage.post('/r')
+    expect(waits.summary).toBe('waiting')
+    stage.apply([{ routes: [own('r', [])] }])
+    await stage.run(100)
+    expect(waits.summary).toBe('200 delivered after 1')
+  })
+
+  it('carry their own latency only with their own breaker', async () => {
+    const stage = new Stage({}, { upstreams: [{ routes: [own('a', ['breaker']), own('b', ['budget'])] }] })
+    stage.upstream.plays(reply(200, { afterMs: 100 }))
+    for (const path of ['/a', '/b', '/other']) stage.get(path)
+    await stage.finish()
+    const known = (route: string | null) => stage.status(route).latencyMs.p50 !== null
+    expect([known('a'), known('b'), known(null)]).toEqual([true, true, true])
+    stage.apply([{ ...moved, routes: [own('a', ['breaker']), own('b', ['budget'])] }])
+    expect([known('a'), known('b'), known(null)]).toEqual([false, false, false])
+  })
+})

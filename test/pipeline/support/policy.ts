@@ -1,0 +1,113 @@
+import type { EffectivePolicy, RouteSnapshot, Snapshot, UpstreamSnapshot } from '../../../src/core/snapshot.js'
+
+/** Any part of a section, or of a section's section; sets and lists are replaced whole. */
+export type Part<T> = T extends ReadonlySet<unknown> | readonly unknown[]
+  ? T
+  : T extends object
+    ? { readonly [K in keyof T]?: Part<T[K]> }
+    : T
+
+const NONE = Number.POSITIVE_INFINITY
+
+/** The built-in defaults, but without jitter, so that every wait is known: 200 ms, 400 ms, 800 ms …; after a 429 from 1 s. */
+export const DEFAULTS: EffectivePolicy = {
+  timeouts: { connectMs: 3000, attemptMs: 30_000, totalMs: 30_000, idleMs: 60_000, responseMs: NONE },
+  retry: {
+    maxAttempts: 5,
+    retryOn: { connect: true, reset: true, timeout: true, statuses: new Set([408, 425, 429, 502, 503, 504]) },
+    onHeaders: [],
+    backoff: { kind: 'exponential', baseMs: 200, factor: 2, capMs: 30_000, jitter: { kind: 'none' } },
+    throttled: { kind: 'exponential', baseMs: 1000, factor: 2, capMs: 30_000, jitter: { kind: 'none' } },
+    retryAfter: { capMs: 30_000, scope: 'request' },
+    idempotency: { keyHeaders: ['idempotency-key'], generate: false },
+    maxBodyBytes: 65_536,
+  },
+  budget: { ratio: 0.2, windowMs: 10_000, minPerSecond: 0.5 },
+  breaker: {
+    mode: 'enforce',
+    failureRatio: 0.8,
+    windowMs: 10_000,
+    minRequests: 20,
+    consecutiveFailures: 10,
+    openForMs: 1000,
+    maxOpenForMs: 15_000,
+    whenOpen: 'refuse',
+  },
+  limits: { maxInFlight: 1024, maxWaiting: 1024, maxWaitingBytes: 16_777_216 },
+  propagate: false,
+  longPoll: false,
+}
+
+export type PolicyPart = Part<EffectivePolicy>
+
+export function policyOf(...parts: readonly PolicyPart[]): EffectivePolicy {
+  return parts.reduce<EffectivePolicy>((policy, part) => merge(policy, part) as EffectivePolicy, DEFAULTS)
+}
+
+export interface RoutePart {
+  readonly name: string
+  /** Exact; default: any. */
+  readonly path?: string
+  readonly policy?: PolicyPart
+  readonly own?: Partial<RouteSnapshot['own']>
+}
+
+export interface UpstreamPart {
+  /** Default `api`. */
+  readonly name?: string
+  readonly host?: string
+  readonly maxConnections?: number
+  readonly policy?: PolicyPart
+  readonly routes?: readonly RoutePart[]
+}
+
+export function upstreamOf(part: UpstreamPart = {}): UpstreamSnapshot {
+  const { name = 'api', host = 'api.example.com', maxConnections = 4096, policy = {}, routes = [] } = part
+  return {
+    name,
+    target: { protocol: 'http:', hostname: host, port: 80, authority: host, basePath: '' },
+    listen: null,
+    match: { hosts: [], pathPrefix: `/${name}` },
+    hostHeader: 'target',
+    tls: {},
+    pool: { maxConnections, maxAgeMs: 300_000 },
+    policy: policyOf(policy),
+    routes: routes.map(route => routeOf(route, policy)),
+  }
+}
+
+export function snapshotOf(generation: number, upstreams: readonly UpstreamPart[], invalid: readonly string[] = []) {
+  const snapshot: Snapshot = {
+    generation,
+    hash: String(generation),
+    upstreams: new Map(upstreams.map(part => [part.name ?? 'api', upstreamOf(part)])),
+    invalid: new Map(invalid.map(name => [name, { match: { hosts: [], pathPrefix: `/${name}` } }])),
+  }
+  return snapshot
+}
+
+function routeOf(route: RoutePart, upstream: PolicyPart): RouteSnapshot {
+  const { name, path, policy = {}, own = {} } = route
+  return {
+    name,
+    match: {
+      methods: null,
+      path: path === undefined ? { kind: 'any' } : { kind: 'exact', segments: path.slice(1).split('/') },
+      headers: [],
+    },
+    policy: policyOf(upstream, policy),
+    own: { breaker: false, limits: false, budget: false, ...own },
+  }
+}
+
+function merge(base: unknown, part: unknown): unknown {
+  if (part === undefined) return base
+  if (!isMapping(base) || !isMapping(part)) return part
+  const merged: Record<string, unknown> = { ...base }
+  for (const [key, value] of Object.entries(part)) merged[key] = merge(base[key], value)
+  return merged
+}
+
+function isMapping(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Set)
+}
