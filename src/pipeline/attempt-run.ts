@@ -79,8 +79,6 @@ export class AttemptRun implements AttemptListener {
     )
   }
 
-  // ---- from the transport ------------------------------------------------------------------------------------------
-
   onSent(): void {
     const { deps, policy, deadlineMs } = this.#exchange
     const nowMs = deps.clock.nowMs()
@@ -118,6 +116,7 @@ export class AttemptRun implements AttemptListener {
   }
 
   onFailure(failure: AttemptFailure): void {
+    if (failure.byApp) return this.#endByApp()
     if (!this.#freshUsed && mayStartFresh(this.#exchange, failure)) return this.#startFresh()
     const reason = failure.kind
     const text = `${failure.kind} ${failure.code}`
@@ -131,16 +130,14 @@ export class AttemptRun implements AttemptListener {
     this.#exchange.onDelivered(this.#status, this.#outcome, bytes)
   }
 
-  onCut(_code: string): void {
+  onCut(_code: string, byApp: boolean): void {
     const nowMs = this.#exchange.deps.clock.nowMs()
     this.#clock?.cancel()
-    settleAttempt(this.#exchange, this.#permit, this.connection, 'failure', nowMs)
+    if (!byApp) settleAttempt(this.#exchange, this.#permit, this.connection, 'failure', nowMs)
     this.#report('cut', nowMs)
     this.#leaveWire()
     this.#exchange.onDelivered(this.#status, 'cut', this.bytes)
   }
-
-  // ---- from the exchange -------------------------------------------------------------------------------------------
 
   /** Commits: from here on the app sees this answer. */
   deliver(outcome: Outcome, extra: RawHeaders): void {
@@ -191,7 +188,10 @@ export class AttemptRun implements AttemptListener {
     this.#exchange.onDeadlineCut()
   }
 
-  // ---- inside ------------------------------------------------------------------------------------------------------
+  #endByApp(): void {
+    this.abandon()
+    this.#exchange.giveUp('bad-request')
+  }
 
   #onAttemptTimeout(): void {
     this.#attempt?.abort()
@@ -202,7 +202,7 @@ export class AttemptRun implements AttemptListener {
   #onResponseTimeout(): void {
     this.#attempt?.abort()
     this.#exchange.downstream.destroy()
-    this.onCut('RESPONSE_TIMEOUT')
+    this.onCut('RESPONSE_TIMEOUT', false)
   }
 
   #fail(kind: FailureKind, permanent: boolean, failure: RunFailure): void {

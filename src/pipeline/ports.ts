@@ -67,6 +67,8 @@ export interface AttemptFailure {
   readonly message: string
   /** Certificate and other errors that no repetition can mend. */
   readonly permanent: boolean
+  /** The app's own body broke off or stood still: says nothing about the upstream. */
+  readonly byApp: boolean
   /** How long the connection had been idle before this attempt, ms; `null` = it was fresh. */
   readonly idleBeforeMs: number | null
 }
@@ -95,8 +97,8 @@ export interface AttemptListener {
   onFailure(failure: AttemptFailure): void
   /** The delivered body is complete and handed to the app; nothing follows. `bytes` = body bytes. */
   onDelivered(bytes: number): void
-  /** The delivered body broke (the app's connection has been destroyed); nothing follows. */
-  onCut(code: string): void
+  /** The delivered body broke (the app's connection has been destroyed); nothing follows. `byApp`: not the upstream's fault. */
+  onCut(code: string, byApp: boolean): void
 }
 
 export interface AttemptRequest {

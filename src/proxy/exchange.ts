@@ -229,7 +229,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.finish()
     this.abortWire?.()
     this.attempt.downstream.destroy()
-    this.attempt.listener.onCut(code)
+    this.attempt.listener.onCut(code, code === fail.APP_IDLE_TIMEOUT || code === fail.REQUEST_BODY)
   }
 
   private giveBack(): void {

@@ -50,18 +50,26 @@ export function connectFailure(error: Error): AttemptFailure {
   const cause = error instanceof AggregateError && error.errors[0] instanceof Error ? error.errors[0] : error
   const code = codeOf(cause)
   const permanent = CERTIFICATE.test(code) || code === 'TLS_FILES'
-  return { kind: 'connect', code, message: cause.message, permanent, idleBeforeMs: null }
+  return { kind: 'connect', code, message: cause.message, permanent, byApp: false, idleBeforeMs: null }
 }
 
 /** After the request was handed to a connection, before the response head. */
 export function exchangeFailure(error: Error, idleBeforeMs: number | null): AttemptFailure {
   const code = codeOf(error)
   if (INVALID_REQUEST_CODES.has(code)) {
-    return { kind: 'bad-response', code: INVALID_REQUEST, message: error.message, permanent: true, idleBeforeMs }
+    return {
+      kind: 'bad-response',
+      code: INVALID_REQUEST,
+      message: error.message,
+      permanent: true,
+      byApp: true,
+      idleBeforeMs,
+    }
   }
   const kind = isBadResponse(error, code) ? 'bad-response' : 'reset'
   // With TLS 1.3 a refused client certificate shows only after the handshake.
-  return { kind, code, message: error.message, permanent: CERTIFICATE.test(code), idleBeforeMs }
+  const permanent = CERTIFICATE.test(code)
+  return { kind, code, message: error.message, permanent, byApp: code === REQUEST_BODY, idleBeforeMs }
 }
 
 function isBadResponse(error: Error, code: string): boolean {

@@ -273,6 +273,19 @@ describe('what feeds the breaker', () => {
     expect(stage.status().breaker.failuresInARow).toBe(_name === 'a cut' ? 1 : 2)
   })
 
+  it.each([
+    ['an upload that broke off', fail('reset', { byApp: true })],
+    ['an app that stopped reading', reply(200, { cut: true, byApp: true, bodyMs: 1 })],
+  ] as const)('%s is not', async (_name, play) => {
+    const stage = new Stage(eager)
+    stage.upstream.plays(play)
+    for (const path of ['/1', '/2', '/3']) {
+      stage.get(path, once)
+      await stage.run(200)
+    }
+    expect([stage.status().breaker.failuresInARow, stage.transitions]).toEqual([0, []])
+  })
+
   it.each([404, 429, 301, 200])('%i is proof of life', async status => {
     const stage = new Stage(eager)
     stage.upstream.plays(reply(503), reply(status), reply(503))

@@ -21,6 +21,8 @@ export type Play =
       readonly afterMs: number
       readonly bodyMs: number
       readonly cut: boolean
+      /** The cut is the app's doing. */
+      readonly byApp: boolean
       readonly interim: number | null
     }
   | {
@@ -29,6 +31,7 @@ export type Play =
       readonly afterMs: number
       readonly idleMs: number | null
       readonly permanent: boolean
+      readonly byApp: boolean
     }
   | { readonly kind: 'hang'; readonly connects: boolean }
 
@@ -39,12 +42,14 @@ export interface ReplyOptions {
   readonly afterMs?: number
   readonly bodyMs?: number
   readonly cut?: boolean
+  readonly byApp?: boolean
   readonly interim?: number
 }
 
 export function reply(status: number, options: ReplyOptions = {}): Play {
-  const { headers = {}, body = `body of ${status}`, afterMs = 10, bodyMs = 0, cut = false, interim = null } = options
-  return { kind: 'reply', status, headers: flat(headers), body, afterMs, bodyMs, cut, interim }
+  const { headers = {}, body = `body of ${status}`, afterMs = 10, bodyMs = 0 } = options
+  const { cut = false, byApp = false, interim = null } = options
+  return { kind: 'reply', status, headers: flat(headers), body, afterMs, bodyMs, cut, byApp, interim }
 }
 
 export interface FailOptions {
@@ -53,11 +58,12 @@ export interface FailOptions {
   /** How long the connection had been idle; default: it was fresh. */
   readonly idleMs?: number
   readonly permanent?: boolean
+  readonly byApp?: boolean
 }
 
 export function fail(failure: AttemptFailureKind, options: FailOptions = {}): Play {
-  const { afterMs = 5, idleMs = null, permanent = false } = options
-  return { kind: 'fail', failure, afterMs, idleMs, permanent }
+  const { afterMs = 5, idleMs = null, permanent = false, byApp = false } = options
+  return { kind: 'fail', failure, afterMs, idleMs, permanent, byApp }
 }
 
 /** Takes the request and never answers. */
@@ -101,7 +107,7 @@ export class Sent implements Attempt {
       this.ended = true
       if (play.cut) {
         call.destroy()
-        listener.onCut('UND_ERR_SOCKET')
+        listener.onCut('UND_ERR_SOCKET', play.byApp)
         return
       }
       listener.onDelivered(play.body.length)
@@ -154,8 +160,9 @@ export class Sent implements Attempt {
   #fail(play: Extract<Play, { kind: 'fail' }>): void {
     this.ended = true
     for (const timer of this.#timers) timer.cancel()
-    const { failure, permanent, idleMs } = play
-    this.listener.onFailure({ kind: failure, code: 'TEST', message: 'scripted', permanent, idleBeforeMs: idleMs })
+    const { failure, permanent, byApp, idleMs } = play
+    const what = { kind: failure, code: 'TEST', message: 'scripted' }
+    this.listener.onFailure({ ...what, permanent, byApp, idleBeforeMs: idleMs })
   }
 
   #choose(): Extract<Play, { kind: 'reply' }> {
