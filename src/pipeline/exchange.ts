@@ -182,7 +182,9 @@ export class Exchange implements AppListener, Call {
     this.#run = null
     this.#remember().previousDelayMs = delayMs
     reportRetry(this, facts, status, error, delayMs)
-    if (this.lane.guard.ridesOut && this.lane.guard.breaker.refusing && this.repeatable) this.#waiting.joinLine()
+    const { ridesOut, breaker } = this.lane.guard
+    // The line lets nobody go before the breaker probes; a longer delay may have been told by the upstream.
+    if (ridesOut && breaker.refusing && this.repeatable && delayMs <= breaker.openForMs) this.#waiting.joinLine()
     else this.#waiting.backOff(delayMs)
   }
 

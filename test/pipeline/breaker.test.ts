@@ -81,6 +81,18 @@ describe('an open breaker', () => {
     expect(first.summary).toBe('503 breaker-open after 0')
   })
 
+  it('ends the queueing of a retry also when no slot gets free', async () => {
+    const stage = new Stage({ limits: { maxInFlight: 1 } })
+    stage.upstream.plays(reply(503, { body: 'held' }), reply(200, { bodyMs: 10_000 }))
+    const retry = stage.get('/retry')
+    await stage.run(50)
+    stage.get('/hog')
+    await stage.run(500)
+    stage.pipeline.forceBreaker('api', 'open')
+    expect(retry.summary).toBe('503 breaker-open after 1')
+    stage.pipeline.forceBreaker('api', 'closed')
+  })
+
   it('sends single probes, of which a good one closes it', async () => {
     const stage = new Stage()
     stage.upstream.plays(reply(503))

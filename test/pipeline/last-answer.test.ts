@@ -63,6 +63,16 @@ describe('the last answer', () => {
     expect(call.header('retry-after')).toBe('1')
   })
 
+  it('replaces the one before it, of which nothing more is read', async () => {
+    const stage = new Stage({ retry: { maxAttempts: 3 } })
+    stage.upstream.plays(reply(503, { bodyMs: 60_000 }), reply(503, { body: 'second' }), fail('connect'))
+    const call = stage.get()
+    await stage.run(230)
+    expect(stage.upstream.sent[0]?.aborted).toBe(true)
+    await stage.finish()
+    expect(call.text).toBe('second')
+  })
+
   it('is not kept of an attempt whose body is still coming in when the app must be answered', async () => {
     const stage = new Stage({ retry: { maxAttempts: 2 } })
     stage.upstream.plays(reply(503, { bodyMs: 60_000 }), fail('connect'))

@@ -68,6 +68,62 @@ describe('the release after an outage', () => {
     for (const count of counts.slice(0, 3)) expect(count).toBeLessThanOrEqual(0.5 * 50 * 1.4)
   })
 
+  it('is not slowed down by those in line who have too little time left', async () => {
+    const stage = new Stage({ breaker: { whenOpen: 'wait' } })
+    stage.upstream.plays(reply(200, { afterMs: 500 }))
+    for (let n = 0; n < 20; n++) stage.get(`/known-${n}`)
+    await stage.run(1000)
+    stage.upstream.plays(reply(503))
+    for (let n = 0; stage.status().breaker.state === 'closed'; n++) {
+      stage.get(`/down-${n}`, { headers: { 'forbear-max-attempts': '1' } })
+      await stage.run(100)
+    }
+    stage.pipeline.forceBreaker('api', 'open')
+    const late = paths('late', 40).map(path => stage.post(path, { headers: { 'forbear-timeout-ms': '5400' } }))
+    await stage.run(4920)
+    const next = stage.post('/next')
+    stage.upstream.plays(reply(200))
+    stage.pipeline.forceBreaker('api', 'closed')
+    await stage.run(430)
+    expect(late.every(call => call.summary === '503 breaker-open after 0')).toBe(true)
+    expect(next.summary).toBe('200 delivered after 1')
+  })
+
+  /** Highest rate of the last ten of sixty seconds of more load than the healthy rate, behind a line. */
+  const busiestLater = async (badEvery: number) => {
+    const stage = new Stage({ breaker: { whenOpen: 'wait', consecutiveFailures: 0 } })
+    stage.upstream.plays(reply(200))
+    for (let n = 0; n < 80; n++) {
+      stage.get(`/healthy-${n}`)
+      await stage.run(50)
+    }
+    stage.pipeline.forceBreaker('api', 'open')
+    const call = () => stage.post(`/${stage.calls.length}`, { headers: { 'forbear-max-attempts': '1' } })
+    for (let n = 0; n < 200; n++) call()
+    stage.upstream.decides(n => reply(n % badEvery === 0 ? 503 : 200))
+    stage.pipeline.forceBreaker('api', 'closed')
+    stage.pipeline.forceBreaker('api', 'auto')
+    const startMs = stage.clock.nowMs()
+    for (let n = 0; n < 60 * 30; n++) {
+      call()
+      await stage.run(1000 / 30)
+    }
+    const counts = Array.from({ length: 60 }, (_, second) => {
+      const fromMs = startMs + second * 1000
+      return stage.upstream.times.filter(at => at >= fromMs && at < fromMs + 1000).length
+    })
+    await stage.finish()
+    return Math.max(...counts.slice(50))
+  }
+
+  it('rises above 1.3 times when the line stays as long as it was with nothing but good answers', async () => {
+    expect(await busiestLater(Number.POSITIVE_INFINITY)).toBeGreaterThan(28)
+  })
+
+  it('does not rise above 1.3 times when some answers are bad', async () => {
+    expect(await busiestLater(60)).toBeLessThanOrEqual(27)
+  })
+
   it('makes newcomers stand in line until the line is empty', async () => {
     const stage = new Stage(WAIT)
     await outageAfter(stage, 20)

@@ -65,6 +65,17 @@ describe('a changed target', () => {
     expect(stage.status().breaker).toMatchObject({ state: 'closed', failuresInARow: 0 })
   })
 
+  it('closes no gate by what comes back from the old one', async () => {
+    const policy = { retry: { retryAfter: { scope: 'upstream' } }, breaker: { mode: 'disabled' } } as const
+    const stage = new Stage(policy)
+    stage.upstream.plays(reply(429, { afterMs: 500, headers: { 'Retry-After': '10' } }))
+    for (let n = 0; n < 3; n++) stage.get(`/${n}`, once)
+    await stage.run(100)
+    stage.apply([{ ...moved, policy }])
+    await stage.run(1000)
+    expect(stage.of('gate-changed')).toEqual([])
+  })
+
   it('leaves nobody behind in the queue of a route', async () => {
     const routes = [{ name: 'r', path: '/r', policy: { limits: { maxInFlight: 1 } }, own: { limits: true } }]
     const stage = new Stage({}, { upstreams: [{ routes }] })
@@ -155,6 +166,18 @@ describe('the instances of a route', () => {
     stage.apply([{ routes: [own('r', [])] }])
     await stage.run(2000)
     expect([first.status, second.status]).toEqual([200, 200])
+  })
+
+  it('that are dropped serve a retry that comes to queue there later', async () => {
+    const limits = { limits: { maxInFlight: 1 } }
+    const stage = new Stage({}, { upstreams: [{ maxConnections: 1, routes: [own('r', ['limits'], limits)] }] })
+    stage.upstream.playsByPath({ '/r': [reply(503), reply(200)] }, reply(200, { bodyMs: 2000 }))
+    const retry = stage.get('/r')
+    await stage.run(50)
+    stage.apply([{ maxConnections: 1, routes: [own('r', [])] }])
+    stage.get('/hog')
+    await stage.run(3000)
+    expect(retry.summary).toBe('200 delivered after 2')
   })
 
   it('dropped with the breaker of a route let those go who waited for it', async () => {

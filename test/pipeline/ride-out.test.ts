@@ -77,6 +77,36 @@ describe('riding an outage out', () => {
     expect(call.summary).toBe('200 delivered after 2')
   })
 
+  it('never sends earlier than Retry-After told, though the breaker closes before', async () => {
+    const stage = new Stage(WAIT)
+    const told = { headers: { 'Retry-After': '5' } }
+    const plays = { '/before': [reply(503, told)], '/after': [reply(503, { ...told, afterMs: 400 })] } as const
+    stage.upstream.playsByPath(plays, reply(503))
+    const calls = [stage.get('/before'), stage.get('/after')]
+    await stage.openBreaker()
+    await stage.run(300)
+    stage.upstream.plays(reply(200))
+    stage.get('/probe')
+    await stage.finish()
+    expect(calls.map(call => call.summary)).toEqual(['200 delivered after 2', '200 delivered after 2'])
+    const sentAtMs = (path: string) => stage.upstream.times[stage.upstream.paths.lastIndexOf(path)]
+    expect(sentAtMs('/probe')).toBeLessThan(2000)
+    expect(sentAtMs('/before')).toBeGreaterThanOrEqual(5010)
+    expect(sentAtMs('/after')).toBeGreaterThanOrEqual(5400)
+  })
+
+  it('puts a call that failed before those that came after it', async () => {
+    const stage = new Stage(WAIT)
+    stage.upstream.playsByPath({ '/failed': [reply(503, { afterMs: 250 })] }, reply(503))
+    stage.get('/failed')
+    await stage.openBreaker()
+    const before = stage.upstream.sent.length
+    stage.upstream.plays(reply(200))
+    for (const path of ['/w-1', '/w-2']) stage.get(path)
+    await stage.finish()
+    expect(stage.upstream.paths.slice(before)).toEqual(['/failed', '/w-1', '/w-2'])
+  })
+
   it('ends a call that was sent and may not be repeated', async () => {
     const stage = new Stage(WAIT)
     stage.upstream.playsByPath({ '/post': [reply(503, { afterMs: 400 })] }, reply(503))
