@@ -182,10 +182,7 @@ export class Exchange implements AppListener, Call {
     this.#run = null
     this.#remember().previousDelayMs = delayMs
     reportRetry(this, facts, status, error, delayMs)
-    const { ridesOut, breaker } = this.lane.guard
-    // The line lets nobody go before the breaker probes; a longer delay may have been told by the upstream.
-    if (ridesOut && breaker.refusing && this.repeatable && delayMs <= breaker.openForMs) this.#waiting.joinLine()
-    else this.#waiting.backOff(delayMs)
+    this.#waiting.backOff(delayMs)
   }
 
   #commit(run: AttemptRun, outcome: DeliveredOutcome): void {
