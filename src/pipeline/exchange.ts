@@ -182,8 +182,7 @@ export class Exchange implements AppListener, Call, ActiveCall {
     this.#run = null
     this.#remember().previousDelayMs = delayMs
     reportRetry(this, facts, status, error, delayMs)
-    if (this.lane.guard.ridesOut && this.lane.guard.breaker.refusing && this.repeatable) this.#waiting.joinLine()
-    else this.#waiting.backOff(delayMs)
+    this.#waiting.backOff(delayMs)
   }
 
   #commit(run: AttemptRun, outcome: DeliveredOutcome): void {

@@ -77,9 +77,8 @@ export class Guard {
     this.gate.reconfigure(retryAfter.capMs)
     if (retryAfter.scope !== this.#scope) this.#resetGate()
     this.#scope = retryAfter.scope
-    if (!this.gate.isOpen) return
-    if (!this.breaker.refusing) this.line.open()
-    else if (!this.ridesOut) this.line.dispose()
+    this.#openLine()
+    if (this.gate.isOpen && this.breaker.refusing && !this.ridesOut) this.line.dispose()
   }
 
   /** `returns`: it was let go before and could not start, so it stands in front. */
@@ -189,6 +188,8 @@ export class Guard {
   }
 
   #openLine(): void {
-    if (this.gate.isOpen && !this.breaker.refusing) this.line.open()
+    if (this.breaker.refusing) return
+    if (this.gate.isOpen) this.line.open()
+    else if (this.gate.closedForMs(this.#clock.nowMs()) === 0) this.line.sendOne()
   }
 }

@@ -82,8 +82,10 @@ export class Wait implements SlotWaiter, LineMember, Waiter {
   onBreakerOpen(reopensAtMs: number): void {
     const { attempts, lane, repeatable } = this.#exchange
     if (this.#place === 'line' || attempts === 0) return
+    // The line lets nobody go before the probe; a longer back-off may have been told by the upstream.
+    if (this.#place === 'backoff' && this.#wakeAtMs >= reopensAtMs) return
     if (lane.guard.ridesOut && repeatable) this.joinLine()
-    else if (this.#place === 'slot' || this.#wakeAtMs < reopensAtMs) this.#exchange.stop('breaker-open', 'breaker-open')
+    else this.#exchange.stop('breaker-open', 'breaker-open')
   }
 
   leave(): void {

@@ -96,6 +96,19 @@ describe('the gate', () => {
     }
   })
 
+  it('does not keep the next waiting for the back-off of the first', async () => {
+    for (const play of [fail('connect', { afterMs: 30 }), reply(503, { afterMs: 30 })]) {
+      const stage = new Stage(SCOPED)
+      await closeGate(stage, 1)
+      stage.upstream.plays(play, reply(200))
+      const first = stage.get('/first')
+      const second = stage.get('/second')
+      await stage.finish()
+      expect([first.summary, second.summary]).toEqual(['200 delivered after 2', '200 delivered after 1'])
+      expect(stage.upstream.times.slice(3)).toEqual([1010, 1040, 1240])
+    }
+  })
+
   it('lets the next go first when the app of the first left, on the wire or before', async () => {
     const stage = new Stage(SCOPED)
     await closeGate(stage, 1)
@@ -198,6 +211,20 @@ describe('the gate', () => {
 })
 
 describe('a closed gate before an open breaker', () => {
+  it('lets the first in line go when both have opened, and the others in their order', async () => {
+    const stage = new Stage({ ...SCOPED, breaker: { mode: 'enforce', whenOpen: 'wait' } })
+    await closeGate(stage, 2)
+    stage.upstream.plays(reply(200))
+    const calls = ['/1', '/2', '/3'].map(path => stage.get(path))
+    stage.pipeline.forceBreaker('api', 'open')
+    await stage.run(3000)
+    expect(stage.upstream.sent).toHaveLength(3)
+    stage.pipeline.forceBreaker('api', 'closed')
+    await stage.run(2000)
+    expect(calls.map(call => call.status)).toEqual([200, 200, 200])
+    expect(stage.upstream.paths.slice(3)).toEqual(['/1', '/2', '/3'])
+  })
+
   it('answers all of a long line without choking on its length', async () => {
     const stage = new Stage({
       ...SCOPED,

@@ -1,22 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { checkEveryEnding, Stage } from './support/stage.js'
-import { fail, hang, reply } from './support/upstream.js'
+import { hang, reply } from './support/upstream.js'
 
 checkEveryEnding()
 
 const WAIT = { breaker: { whenOpen: 'wait' } } as const
 const paths = (prefix: string, count: number) => Array.from({ length: count }, (_, n) => `/${prefix}-${n}`)
-
-/** Healthy at so many calls a second for some seconds, then down until the breaker opens. */
-async function outageAfter(stage: Stage, perSec: number): Promise<void> {
-  stage.upstream.plays(reply(200))
-  for (let n = 0; n < perSec * 4; n++) {
-    stage.get(`/healthy-${n}`)
-    await stage.run(1000 / perSec)
-  }
-  stage.upstream.plays(reply(503))
-  await stage.openBreaker()
-}
 
 describe('riding an outage out', () => {
   it('keeps a POST of which nothing was sent waiting, and serves it when the probe has succeeded', async () => {
@@ -86,6 +75,36 @@ describe('riding an outage out', () => {
     stage.upstream.plays(reply(200))
     await stage.finish()
     expect(call.summary).toBe('200 delivered after 2')
+  })
+
+  it('never sends earlier than Retry-After told, though the breaker closes before', async () => {
+    const stage = new Stage(WAIT)
+    const told = { headers: { 'Retry-After': '5' } }
+    const plays = { '/before': [reply(503, told)], '/after': [reply(503, { ...told, afterMs: 400 })] } as const
+    stage.upstream.playsByPath(plays, reply(503))
+    const calls = [stage.get('/before'), stage.get('/after')]
+    await stage.openBreaker()
+    await stage.run(300)
+    stage.upstream.plays(reply(200))
+    stage.get('/probe')
+    await stage.finish()
+    expect(calls.map(call => call.summary)).toEqual(['200 delivered after 2', '200 delivered after 2'])
+    const sentAtMs = (path: string) => stage.upstream.times[stage.upstream.paths.lastIndexOf(path)]
+    expect(sentAtMs('/probe')).toBeLessThan(2000)
+    expect(sentAtMs('/before')).toBeGreaterThanOrEqual(5010)
+    expect(sentAtMs('/after')).toBeGreaterThanOrEqual(5400)
+  })
+
+  it('puts a call that failed before those that came after it', async () => {
+    const stage = new Stage(WAIT)
+    stage.upstream.playsByPath({ '/failed': [reply(503, { afterMs: 250 })] }, reply(503))
+    stage.get('/failed')
+    await stage.openBreaker()
+    const before = stage.upstream.sent.length
+    stage.upstream.plays(reply(200))
+    for (const path of ['/w-1', '/w-2']) stage.get(path)
+    await stage.finish()
+    expect(stage.upstream.paths.slice(before)).toEqual(['/failed', '/w-1', '/w-2'])
   })
 
   it('ends a call that was sent and may not be repeated', async () => {
@@ -172,98 +191,5 @@ describe('riding an outage out', () => {
     await stage.run(2500)
     expect(next?.summary).toBe('200 delivered after 1')
     probe?.hangUp()
-  })
-})
-
-describe('the release after an outage', () => {
-  /** Calls sent in each second from the first of these. */
-  const perSecond = (times: readonly number[]) => {
-    const start = times[0] as number
-    const counts: number[] = []
-    for (const at of times) {
-      const second = Math.floor((at - start) / 1000)
-      counts[second] = (counts[second] ?? 0) + 1
-    }
-    return counts
-  }
-
-  it('starts at half the last healthy rate and grows to at most 1.3 times of it while answers stay good', async () => {
-    const stage = new Stage(WAIT)
-    await outageAfter(stage, 50)
-    const before = stage.upstream.sent.length
-    stage.upstream.plays(reply(200))
-    for (const path of paths('w', 400)) stage.post(path)
-    await stage.run(800)
-    await stage.run(150)
-    const times = stage.upstream.times.slice(before)
-    const early = times.filter(at => at > (times[0] as number) + 10 && at <= (times[0] as number) + 110)
-    expect(early.length).toBeGreaterThanOrEqual(1)
-    expect(early.length).toBeLessThanOrEqual(4)
-    await stage.finish()
-    const counts = perSecond(stage.upstream.times.slice(before))
-    expect(counts[0]).toBeGreaterThanOrEqual(25)
-    for (const count of counts) expect(count).toBeLessThanOrEqual(1.3 * 50 + 2)
-    expect(counts[2]).toBeGreaterThanOrEqual(1.3 * 50 - 3)
-  })
-
-  it('stays at half while answers are bad', async () => {
-    const stage = new Stage({ breaker: { whenOpen: 'wait', consecutiveFailures: 0, failureRatio: 1 } })
-    stage.upstream.plays(reply(200))
-    for (let n = 0; n < 200; n++) {
-      stage.get(`/healthy-${n}`)
-      await stage.run(20)
-    }
-    await stage.run(11_000)
-    stage.upstream.plays(reply(503))
-    await stage.openBreaker()
-    const before = stage.upstream.sent.length
-    for (const path of paths('w', 200)) stage.post(path)
-    let n = 0
-    stage.upstream.decides(() => reply(n++ % 3 === 1 ? 503 : 200))
-    await stage.finish()
-    const counts = perSecond(stage.upstream.times.slice(before))
-    for (const count of counts.slice(0, 3)) expect(count).toBeLessThanOrEqual(0.5 * 50 * 1.4)
-  })
-
-  it('makes newcomers stand in line until the line is empty', async () => {
-    const stage = new Stage(WAIT)
-    await outageAfter(stage, 20)
-    const before = stage.upstream.sent.length
-    stage.upstream.plays(reply(200))
-    for (const path of paths('w', 20)) stage.post(path)
-    await stage.run(1200)
-    const newcomer = stage.post('/newcomer')
-    expect(newcomer.summary).toBe('waiting')
-    await stage.finish()
-    expect(stage.upstream.paths.slice(before)).toEqual([...paths('w', 20), '/newcomer'])
-    const after = stage.post('/after')
-    await stage.run(10)
-    expect(after.summary).toBe('200 delivered after 1')
-  })
-
-  it('stops when the breaker opens again, and those in line go on waiting', async () => {
-    const stage = new Stage(WAIT)
-    await outageAfter(stage, 20)
-    const calls = paths('w', 100).map(path => stage.post(path))
-    stage.upstream.decides(() => reply(stage.clock.nowMs() < 8000 ? 200 : 503))
-    const downAgainAtMs = 8000
-    await stage.run(downAgainAtMs - stage.clock.nowMs())
-    await stage.openBreaker()
-    const left = calls.filter(call => !call.over).length
-    expect(left).toBeGreaterThan(0)
-    await stage.run(500)
-    expect(calls.filter(call => !call.over).length).toBe(left)
-    stage.upstream.plays(reply(200))
-    await stage.finish()
-  })
-
-  it('follows an answer of connect, too, when nothing was sent', async () => {
-    const stage = new Stage(WAIT)
-    stage.upstream.plays(fail('connect'))
-    await stage.openBreaker()
-    stage.upstream.plays(reply(200))
-    const call = stage.post('/w')
-    await stage.finish()
-    expect(call.summary).toBe('200 delivered after 1')
   })
 })
