@@ -132,9 +132,7 @@ describe('the app server', () => {
 
 describe('the address of a listener', () => {
   it.each(['15080', 'localhost', '127.0.0.1:99999', '[::1', ''])('%s is explained', async listen => {
-    await expect(new TestServer(echo, { listen }).start()).rejects.toThrow(
-      `cannot listen on ${listen}: an address looks like 127.0.0.1:15080, [::1]:15080 or localhost:15080 (EINVAL)`,
-    )
+    await expect(new TestServer(echo, { listen }).start()).rejects.toThrow(/write HOST:PORT|above 65535/)
   })
 })
 
