@@ -77,7 +77,12 @@ async function bindNext<S extends HttpServer>(
   }
 }
 
-function bind<S extends HttpServer>(server: S, host: string, port: number, onError: (error: Error) => void): Promise<S> {
+function bind<S extends HttpServer>(
+  server: S,
+  host: string,
+  port: number,
+  onError: (error: Error) => void,
+): Promise<S> {
   return new Promise((resolve, reject) => {
     const refuse = ({ code = 'unknown error' }: NodeJS.ErrnoException) => {
       const why = REMEDIES[code] ?? 'the system refused it'

@@ -48,8 +48,10 @@ export const UNIT_RULES: Readonly<Record<string, UnitRule>> = {
     node: true,
   },
   cmd: { imports: ['cmd', 'app', 'core'], npm: ['commander'], node: true },
-  // Durations of flags, and the messages of a refused start.
+  // Durations of flags.
   'cmd/run': { imports: ['cmd', 'app', 'policy', 'core'], npm: ['commander'], node: true },
+  // The messages of a refused start.
+  'cmd/start-errors': { imports: ['cmd', 'app', 'policy'], node: true },
   'cmd/check': { imports: ['cmd', 'policy', 'core'], npm: ['commander'], node: true },
   'cmd/explain': { imports: ['cmd', 'policy', 'pipeline', 'core'], npm: ['commander'], node: true },
   'cmd/demo': { imports: ['cmd', 'app', 'demo', 'clock'], npm: ['commander'], node: true },
