@@ -1,6 +1,7 @@
 /** The app's side of one request on Node's HTTP server. */
 import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Readable } from 'node:stream'
+import { viaEntry } from '../core/layers.js'
 import type { AppListener, RawHeaders, ResponseHead } from '../pipeline/ports.js'
 import type { AppResponse, ResponseOwner } from './app-response.js'
 import { BodyCapture } from './body-capture.js'
@@ -197,7 +198,7 @@ export class NodeDownstream implements ProxyDownstream, ResponseOwner {
   }
 
   #via(version: string): string {
-    return `${version} ${this.#state.pseudonym}`
+    return viaEntry(version, this.#state.pseudonym)
   }
 
   #beforeHead(): void {
