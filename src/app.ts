@@ -13,7 +13,7 @@ import { readPolicyDirectory } from './policy/source.js'
 import { PolicyWatcher } from './policy/watcher.js'
 import { BindError } from './proxy/bind.js'
 import { Listeners } from './proxy/listeners.js'
-import { createBreaker } from './proxy/opossum-breaker.js'
+import { breakersOn } from './proxy/make-breaker.js'
 import { UndiciTransport } from './proxy/transport.js'
 import type { EventSink, PolicyReloaded, SidecarStatus } from './telemetry/events.js'
 import { fanOut } from './telemetry/fan-out.js'
@@ -180,13 +180,7 @@ class Runtime {
         transport: this.#transport,
         newKey: randomUUID,
         connections: upstream => this.#transport.connections(upstream),
-        makeBreaker: (settings, latency, onTransition) =>
-          createBreaker(settings, {
-            random,
-            onTransition,
-            nowMs: () => clock.nowMs(),
-            p95Ms: () => latency.quantile(0.95, clock.nowMs()),
-          }),
+        makeBreaker: breakersOn(clock, random),
       },
       snapshot,
     )

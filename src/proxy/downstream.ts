@@ -21,7 +21,6 @@ export interface ServerState {
 export class NodeDownstream implements ProxyDownstream, ResponseOwner {
   readonly method: string
   readonly body: BodyCapture | null
-  bytesOut = 0
   listener: AppListener | null = null
   readonly #request: IncomingMessage
   readonly #response: AppResponse
@@ -114,7 +113,6 @@ export class NodeDownstream implements ProxyDownstream, ResponseOwner {
     const fields = typeof body === 'string' ? [...head.headers] : this.#heldFields(head, body)
     for (const item of extra) fields.push(item)
     this.#beforeHead()
-    if (!this.#bodyless(head.status)) this.bytesOut = body.length
     this.#response.answerWith(head.status, head.statusText, fields, body)
   }
 
@@ -129,7 +127,6 @@ export class NodeDownstream implements ProxyDownstream, ResponseOwner {
 
   write(chunk: Uint8Array): boolean {
     if (this.#settled) return true
-    this.bytesOut += chunk.length
     return this.#response.pass(chunk)
   }
 

@@ -2,6 +2,7 @@ import { MAX_DELAY_MS } from '../clock/system-clock.js'
 import {
   type BreakerPermit,
   type BreakerSettings,
+  type BreakerState,
   type FailureRun,
   failsProbe,
   NO_RUN,
@@ -15,7 +16,6 @@ import {
   tripReason,
 } from '../core/breaker-rules.js'
 import type { BreakerRefusal, BreakerTransition, CallKind, ReconfigurableBreaker } from '../pipeline/ports.js'
-import type { BreakerState } from '../telemetry/events.js'
 import { OpossumCircuit } from './opossum-circuit.js'
 
 export interface BreakerDeps {

@@ -106,14 +106,10 @@ export class ConnectionPool implements ConnectionOwner {
     this.checkEmpty()
   }
 
-  closeIdle(): void {
-    for (const connection of this.idle.splice(0)) connection.destroy()
-  }
-
   /** Running calls end in their own time, nothing is kept after them. */
   drain(): void {
     this.draining = true
-    this.closeIdle()
+    for (const connection of this.idle.splice(0)) connection.destroy()
   }
 
   /** Ends everything at once; resolves when every socket is closed. */

@@ -63,10 +63,6 @@ export class UndiciTransport implements Transport {
     return this.pools.get(upstreamName)?.size ?? 0
   }
 
-  closeIdle(): void {
-    for (const pool of this.pools.values()) pool.closeIdle()
-  }
-
   /** Ends every call and connection; resolves when all sockets are closed. */
   async destroy(): Promise<void> {
     const pools = [...this.pools.values(), ...this.retired]
