@@ -1,5 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
+import { EXIT } from './exit-codes.js'
+import { explainStartError } from './start-errors.js'
 import { superviseSidecar } from './supervise.js'
 
 const UPSTREAM = { host: '127.0.0.1', port: 15090 }
@@ -33,9 +35,9 @@ async function runDemo(flags: DemoFlags): Promise<number> {
     return await demonstrate(flags)
   } catch (error) {
     const message = portTakenMessage(error)
-    if (message === null) throw error
+    if (message === null) return explainStartError(error)
     console.error(message)
-    return 1
+    return EXIT.configuration
   }
 }
 

@@ -1,7 +1,7 @@
 /** What the process tells whoever started it. */
 export const EXIT = {
   ok: 0,
-  /** `check` found problems. */
+  /** `check` found problems, or `explain` no upstream. */
   problems: 1,
   /** Unknown command or flag, or a value that makes no sense. */
   usage: 2,

@@ -21,7 +21,8 @@ async function main(argv: string[]): Promise<void> {
     .showSuggestionAfterError(true)
     .showHelpAfterError('Run with --help for an example.')
     .exitOverride()
-  const asked = COMMANDS.find(name => argv.includes(name))
+  const first = argv.find(word => !word.startsWith('-'))
+  const asked = COMMANDS.find(name => name === first)
   for (const name of asked === undefined ? COMMANDS : [asked]) (await LOAD[name]())(program)
   for (const command of program.commands) command.exitOverride().showHelpAfterError('Run with --help for an example.')
   try {

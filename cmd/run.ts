@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { EXIT } from './exit-codes.js'
+import { parseDurationMs } from '../src/policy/duration.js'
+import { explainStartError } from './start-errors.js'
 import { superviseSidecar } from './supervise.js'
 
 interface RunFlags {
@@ -10,7 +11,8 @@ interface RunFlags {
   readonly start: 'all' | 'valid-only'
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error'
   readonly accessLog: 'all' | 'errors' | 'off'
-  readonly drainPeriod: string
+  /** ms */
+  readonly drainPeriod: number
 }
 
 export function registerRun(program: Command): void {
@@ -32,7 +34,11 @@ export function registerRun(program: Command): void {
     .addOption(
       flag('--access-log <which>', 'which requests are logged').choices(['all', 'errors', 'off']).default('all'),
     )
-    .addOption(flag('--drain-period <duration>', 'longest time between SIGTERM and exit').default('25s'))
+    .addOption(
+      flag('--drain-period <duration>', 'longest time between SIGTERM and exit')
+        .argParser(durationMs)
+        .default(25_000, '25s'),
+    )
     .addHelpText(
       'after',
       '\nEach flag can also be set as FORBEAR_… (FORBEAR_LOG_LEVEL=warn).\n\nExample:\n  $ forbear run --policies ./policies',
@@ -48,14 +54,14 @@ function flag(flags: string, description: string): Option {
   return option.env(`FORBEAR_${option.name().replaceAll('-', '_').toUpperCase()}`)
 }
 
+function durationMs(text: string): number {
+  const ms = parseDurationMs(text)
+  if (ms === null) throw new InvalidArgumentError('write a duration such as 25s.')
+  return ms
+}
+
 async function run(flags: RunFlags): Promise<number> {
-  const [{ parseDurationMs }, { ConfigurationError, startSidecar }] = await Promise.all([
-    import('../src/policy/duration.js'),
-    import('../src/app.js'),
-  ])
-  const drainPeriodMs = parseDurationMs(flags.drainPeriod)
-  if (drainPeriodMs === null)
-    throw new InvalidArgumentError(`--drain-period ${flags.drainPeriod} is no duration such as 25s`)
+  const { startSidecar } = await import('../src/app.js')
   try {
     const sidecar = await startSidecar({
       policiesDir: flags.policies,
@@ -65,18 +71,11 @@ async function run(flags: RunFlags): Promise<number> {
       start: flags.start,
       logLevel: flags.logLevel,
       accessLog: flags.accessLog,
-      drainPeriodMs,
+      drainPeriodMs: flags.drainPeriod,
       pretty: process.stdout.isTTY === true,
     })
     return await superviseSidecar(sidecar)
   } catch (error) {
-    if (error instanceof ConfigurationError) {
-      const { formatMessages } = await import('../src/policy/messages.js')
-      process.stderr.write(`${formatMessages(error.messages)}\n`)
-      return EXIT.configuration
-    }
-    if (!(error instanceof Error) || error.name !== 'BindError') throw error
-    process.stderr.write(`forbear: ${error.message}\n`)
-    return EXIT.configuration
+    return explainStartError(error)
   }
 }

@@ -11,14 +11,17 @@ import { loadPolicies } from './policy/load.js'
 import { formatMessage, type PolicyMessage } from './policy/messages.js'
 import { readPolicyDirectory } from './policy/source.js'
 import { PolicyWatcher } from './policy/watcher.js'
+import { BindError } from './proxy/bind.js'
 import { Listeners } from './proxy/listeners.js'
-import { createBreaker } from './proxy/opossum-breaker.js'
+import { breakersOn } from './proxy/make-breaker.js'
 import { UndiciTransport } from './proxy/transport.js'
 import type { EventSink, PolicyReloaded, SidecarStatus } from './telemetry/events.js'
 import { fanOut } from './telemetry/fan-out.js'
 import { keepLastWords } from './telemetry/last-words.js'
 import { type AccessLog, createLogSink, type LogLevel, type LogSink } from './telemetry/log.js'
 import { createMetrics } from './telemetry/metrics.js'
+
+export { BindError }
 
 export interface SidecarOptions {
   readonly policiesDir: string
@@ -86,6 +89,8 @@ class Runtime {
   readonly #health
   readonly #forgetLastWords: () => void
   #phase: 'starting' | 'ready' | 'stopping' = 'starting'
+  /** Red alone, by the admin port's /drain, is not the end yet. */
+  #ending = false
   #loadedAt = new Date()
   #reloadError: SidecarStatus['lastReloadError'] = null
   #end: (code: number) => void = () => {}
@@ -149,13 +154,15 @@ class Runtime {
   }
 
   stop(graceful: boolean): void {
-    if (this.#phase === 'stopping') return
+    if (this.#ending) return
+    this.#ending = true
     this.#goRed()
     const { drainPeriodMs } = this.#options
     void drained(this.#pipeline, this.#clock, drainPeriodMs, graceful ? QUIET_MS : 0).then(() => this.#close())
   }
 
   #goRed(): void {
+    if (this.#phase === 'stopping') return
     this.#phase = 'stopping'
     this.#listeners.draining = true
     this.#sink.emit({ type: 'notice', level: 'info', message: 'draining: not ready any more, calls are still served' })
@@ -173,13 +180,7 @@ class Runtime {
         transport: this.#transport,
         newKey: randomUUID,
         connections: upstream => this.#transport.connections(upstream),
-        makeBreaker: (settings, latency, onTransition) =>
-          createBreaker(settings, {
-            random,
-            onTransition,
-            nowMs: () => clock.nowMs(),
-            p95Ms: () => latency.quantile(0.95, clock.nowMs()),
-          }),
+        makeBreaker: breakersOn(clock, random),
       },
       snapshot,
     )

@@ -1,7 +1,7 @@
 /** A small HTTP server for operators: one listener per address, nothing a client sends can throw. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { formatAddress, type ListenAddress, parseListenAddress } from '../core/listen-address.js'
+import type { ListenAddress } from '../core/listen-address.js'
+import { BindError, bindAll, boundAddress, readListenAddress } from '../proxy/bind.js'
 import { type Answer, problem } from './answer.js'
 
 export interface AdminRequest {
@@ -15,17 +15,15 @@ export interface AdminRequest {
 export type Handler = (request: AdminRequest) => Answer | Promise<Answer>
 
 export interface ManagedServer {
-  /** `HOST:PORT`; gives the addresses bound, with the real port for port 0. Rejects with a readable reason. */
+  /** `HOST:PORT`; gives the addresses bound, with the real port for port 0. Rejects with `BindError`. */
   listen(address: string): Promise<readonly string[]>
   /** Running answers get up to a second to end. */
   close(): Promise<void>
 }
 
-/** A client has this long to send its request, ms. */
-const REQUEST_TIMEOUT_MS = 10_000
+/** Times in ms; a client has 10 s to send its request. */
+const OPTIONS = { requestTimeout: 10_000, connectionsCheckingInterval: 5000 } as const
 const CLOSE_GRACE_MS = 1000
-/** Two addresses must agree on a port that the first got at random. */
-const RANDOM_PORT_TRIES = 5
 
 export function createHttpServer(
   handler: Handler,
@@ -34,13 +32,17 @@ export function createHttpServer(
   const servers: Server[] = []
 
   async function listen(text: string): Promise<readonly string[]> {
-    const address = parseListenAddress(text)
-    if ('error' in address) throw new Error(address.error)
+    const address = readListenAddress(text)
     const refused = refuse(address)
-    if (refused !== null) throw new Error(refused)
-    const bound = await bindAll(address, (request, response) => void respond(handler, request, response))
+    if (refused !== null) throw new BindError(refused, 'EACCES')
+    // A connection that could not be accepted is its client's loss; the server goes on.
+    const bound = await bindAll(address, create, () => undefined)
     servers.push(...bound)
-    return bound.map(addressOf)
+    return bound.map(boundAddress)
+  }
+
+  function create(): Server {
+    return createServer(OPTIONS, (request, response) => void respond(handler, request, response))
   }
 
   async function close(): Promise<void> {
@@ -48,46 +50,6 @@ export function createHttpServer(
   }
 
   return { listen, close }
-}
-
-type Listener = (request: IncomingMessage, response: ServerResponse) => void
-
-async function bindAll(address: ListenAddress, listener: Listener): Promise<Server[]> {
-  for (let tries = 1; ; tries += 1) {
-    const bound: Server[] = []
-    try {
-      for (const host of address.hosts) {
-        const first = bound[0]
-        const port = first === undefined ? address.port : portOf(first)
-        const server = await bind(host, port, listener).catch((error: unknown) => {
-          // A host without IPv6 has no ::1.
-          if (first !== undefined && hasCode(error, 'EADDRNOTAVAIL', 'EAFNOSUPPORT')) return null
-          throw error
-        })
-        if (server !== null) bound.push(server)
-      }
-      return bound
-    } catch (error) {
-      await Promise.all(bound.map(closeServer))
-      if (address.port === 0 && hasCode(error, 'EADDRINUSE') && tries < RANDOM_PORT_TRIES) continue
-      throw error
-    }
-  }
-}
-
-function bind(host: string, port: number, listener: Listener): Promise<Server> {
-  const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS, connectionsCheckingInterval: 5000 }, listener)
-  return new Promise((resolve, reject) => {
-    server.once('error', error =>
-      reject(Object.assign(new Error(`cannot listen on ${formatAddress(host, port)}: ${error.message}`), { ...error })),
-    )
-    server.listen(port, host, () => {
-      server.removeAllListeners('error')
-      // A connection that could not be accepted is its client's loss; the server goes on.
-      server.on('error', () => undefined)
-      resolve(server)
-    })
-  })
 }
 
 async function respond(handler: Handler, request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -121,17 +83,4 @@ function closeServer(server: Server): Promise<void> {
       resolve()
     })
   })
-}
-
-function portOf(server: Server): number {
-  return (server.address() as AddressInfo).port
-}
-
-function addressOf(server: Server): string {
-  const { address, port } = server.address() as AddressInfo
-  return formatAddress(address, port)
-}
-
-function hasCode(error: unknown, ...codes: readonly string[]): boolean {
-  return error instanceof Error && 'code' in error && codes.includes(String(error.code))
 }

@@ -29,6 +29,8 @@ export interface BreakerPermit {
   readonly first: boolean
 }
 
+export type BreakerState = 'closed' | 'open' | 'half-open'
+
 /** Why the breaker changed state. */
 export type TransitionReason =
   | 'failure-ratio'

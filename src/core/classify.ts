@@ -35,7 +35,7 @@ export interface ClassifyContext {
 export type FailureKind = 'connect' | 'reset' | 'timeout' | 'bad-response' | 'cut'
 
 /** A good answer: nothing to do. */
-export const SUCCESS_FACTS: AttemptFacts = Object.freeze(facts(null, 'success'))
+const SUCCESS_FACTS: AttemptFacts = Object.freeze(facts(null, 'success'))
 
 const PUSHBACK = /^\d{1,10}$/
 /** Signed 32 bits (gRPC A6). */

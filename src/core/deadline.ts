@@ -5,26 +5,13 @@ const DIGITS = /^\d+$/
 const LEAST_ATTEMPT_MS = 50
 
 /**
- * `forbear-timeout-ms`: the time the app still has, 1 … 2³¹−1 ms; `null` when missing or not digits. 0 counts as 1: a
- * budget that has run out on the way must not be taken for "no limit". More than a timer holds counts as 2³¹−1.
+ * A limit of the policy (`Infinity` = none), and what the app's field of the same meaning makes of it: it may only
+ * tighten. Ignored when missing or not digits. 0 counts as 1, since a time that has run out on the way must not be taken
+ * for "no limit"; more than a timer holds counts as 2³¹−1.
  */
-export function parseTimeoutHeader(value: string | undefined): number | null {
-  return parsePositive(value)
-}
-
-/** `forbear-max-attempts`: attempts in all, at least 1 (0 counts as 1); `null` when missing or not digits. */
-export function parseMaxAttemptsHeader(value: string | undefined): number | null {
-  return parsePositive(value)
-}
-
-/** The app's header (parsed) may only tighten the policy's total; `Infinity` = none. */
-export function effectiveTotalMs(policyMs: number, headerMs: number | null): number {
-  return headerMs === null ? policyMs : Math.min(policyMs, headerMs)
-}
-
-/** The app's header (parsed) may only lower the policy's attempts. */
-export function effectiveMaxAttempts(policyAttempts: number, headerAttempts: number | null): number {
-  return headerAttempts === null ? policyAttempts : Math.min(policyAttempts, headerAttempts)
+export function tightened(limit: number, field: string | undefined): number {
+  if (field === undefined || !DIGITS.test(field)) return limit
+  return Math.min(limit, MAX_DELAY_MS, Math.max(1, Number(field)))
 }
 
 /**
@@ -34,9 +21,4 @@ export function effectiveMaxAttempts(policyAttempts: number, headerAttempts: num
  */
 export function fits(delayMs: number, nowMs: number, deadlineMs: number, medianMs: number | null): boolean {
   return nowMs + delayMs + Math.max(LEAST_ATTEMPT_MS, medianMs ?? 0) <= deadlineMs
-}
-
-function parsePositive(value: string | undefined): number | null {
-  if (value === undefined || !DIGITS.test(value)) return null
-  return Math.min(MAX_DELAY_MS, Math.max(1, Number(value)))
 }

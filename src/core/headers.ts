@@ -15,7 +15,7 @@ export function isHeaderName(name: string, lowerName: string): boolean {
 }
 
 /** Without the blanks (space and tab, RFC 9110 §5.6.3) around it; other white space is part of a value. */
-export function trimBlanks(value: string): string {
+function trimBlanks(value: string): string {
   let start = 0
   let end = value.length
   while (start < end && isBlank(value.charCodeAt(start))) start++

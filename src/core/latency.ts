@@ -56,13 +56,7 @@ export class LatencyWindow {
     return this.quantile(0.5, nowMs)
   }
 
-  /** Samples in the window: a caller may want a minimum of them. */
-  samples(nowMs: number): number {
-    this.#roll(nowMs)
-    return this.#currentSamples + this.#previousSamples
-  }
-
-  reset(): void {
+  #clear(): void {
     this.#current.fill(0)
     this.#previous.fill(0)
     this.#currentSamples = 0
@@ -85,7 +79,7 @@ export class LatencyWindow {
     if (half <= this.#half) return
     const steps = half - this.#half
     this.#half = half
-    if (steps > 1) return this.reset()
+    if (steps > 1) return this.#clear()
     const old = this.#previous
     this.#previous = this.#current
     this.#previousSamples = this.#currentSamples

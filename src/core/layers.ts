@@ -42,7 +42,7 @@ export function outgoingBaggage(existing: string | undefined, resend: number, wa
 }
 
 /** How often this sidecar has passed the request on already. */
-export function passes(viaValues: readonly string[], pseudonym: string): number {
+function passes(viaValues: readonly string[], pseudonym: string): number {
   let count = 0
   for (const value of viaValues) {
     for (const entry of value.split(',')) {
@@ -52,14 +52,14 @@ export function passes(viaValues: readonly string[], pseudonym: string): number 
   return count
 }
 
-/** This pass would be the third. */
-export function isLoop(viaValues: readonly string[], pseudonym: string): boolean {
-  return passes(viaValues, pseudonym) >= MAX_PASSES
+/** This pass would be the third. `headers`: the app's, flat. */
+export function isLoop(headers: readonly string[], pseudonym: string): boolean {
+  return passes(headerValues(headers, 'via'), pseudonym) >= MAX_PASSES
 }
 
-/** What to add to `Via` (RFC 9110 §7.6.3). */
-export function viaEntry(pseudonym: string): string {
-  return `1.1 ${pseudonym}`
+/** What to add to `Via` (RFC 9110 §7.6.3); `version` = that of the message received. */
+export function viaEntry(version: string, pseudonym: string): string {
+  return `${version} ${pseudonym}`
 }
 
 function liveResend(baggage: string, wallNowMs: number): number | null {

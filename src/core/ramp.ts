@@ -4,9 +4,9 @@
  */
 
 /** Release starts at this share of the last healthy rate … */
-export const RAMP_START_RATIO = 0.5
+const RAMP_START_RATIO = 0.5
 /** … and never exceeds this one. */
-export const RAMP_CEILING_RATIO = 1.3
+const RAMP_CEILING_RATIO = 1.3
 /** Growth per step of good answers, as a share of the healthy rate: from 0.5 × to 1.3 × in 0.8 s. */
 const RAMP_STEP_RATIO = 0.1
 export const RAMP_STEP_MS = 100

@@ -1,5 +1,4 @@
-import { headerValues } from '../core/headers.js'
-import { passes } from '../core/layers.js'
+import { isLoop } from '../core/layers.js'
 import type { OwnReason } from '../core/reasons.js'
 import type { RouteSnapshot, Snapshot, UpstreamSnapshot } from '../core/snapshot.js'
 import type { UpstreamStatus } from '../telemetry/events.js'
@@ -18,9 +17,6 @@ export interface PipelineDeps extends StateDeps, Omit<ExchangeDeps, 'retriesOff'
   /** Our name in `Via`; tells our own passes from those of other sidecars. */
   readonly pseudonym: string
 }
-
-/** Passes of one request through the same sidecar that are legal: A → B → A. */
-const LEGAL_PASSES = 2
 
 type Found = { readonly upstream: UpstreamSnapshot } | { readonly reason: OwnReason; readonly upstream: string | null }
 
@@ -121,7 +117,7 @@ export class Pipeline {
   /** Which upstream is meant; strips a matched prefix from the path. */
   #find(request: Pick<Downstream, 'path' | 'headers' | 'setPath'>, address: RequestAddress): Found {
     if (this.#drained) return { reason: 'draining', upstream: address.upstreamName }
-    if (passes(headerValues(request.headers, 'via'), this.#deps.pseudonym) >= LEGAL_PASSES) {
+    if (isLoop(request.headers, this.#deps.pseudonym)) {
       return { reason: 'loop', upstream: address.upstreamName }
     }
     if (address.upstreamName !== null) return this.#ofOwnPort(address.upstreamName)

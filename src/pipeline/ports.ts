@@ -3,9 +3,14 @@
  * Header lists are flat (name, value, name, value …), latin1 strings, in wire order.
  */
 
-import type { BreakerPermit, BreakerSettings, SettledOutcome, TransitionReason } from '../core/breaker-rules.js'
+import type {
+  BreakerPermit,
+  BreakerSettings,
+  BreakerState,
+  SettledOutcome,
+  TransitionReason,
+} from '../core/breaker-rules.js'
 import type { UpstreamSnapshot } from '../core/snapshot.js'
-import type { BreakerState } from '../telemetry/events.js'
 import type { OwnAnswer } from './answers.js'
 
 export type RawHeaders = readonly string[]
@@ -166,8 +171,8 @@ export interface BreakerRefusal {
 
 /** Told synchronously, when the breaker is already in the new state. */
 export interface BreakerTransition {
-  readonly from: Breaker['state']
-  readonly to: Breaker['state']
+  readonly from: BreakerState
+  readonly to: BreakerState
   readonly reason: TransitionReason
   /** ms until the next probe when `to` is open; `null` when it is not, or is held open by hand. */
   readonly openForMs: number | null

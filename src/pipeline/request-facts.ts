@@ -1,4 +1,4 @@
-import { effectiveTotalMs, parseMaxAttemptsHeader, parseTimeoutHeader } from '../core/deadline.js'
+import { tightened } from '../core/deadline.js'
 import { headerValue, headerValues } from '../core/headers.js'
 import { type Repeatability, repeatability } from '../core/idempotency.js'
 import { incomingMark } from '../core/layers.js'
@@ -27,11 +27,10 @@ export function readRequestFacts(
   wallNowMs: number,
 ): RequestFacts {
   const mark = incomingMark(headers, wallNowMs)
-  const maxAttempts = parseMaxAttemptsHeader(headerValue(headers, 'forbear-max-attempts'))
   return {
     repeat: repeatability(method, headers, policy.retry.idempotency),
-    totalMs: effectiveTotalMs(policy.timeouts.totalMs, parseTimeoutHeader(headerValue(headers, 'forbear-timeout-ms'))),
-    maxAttempts: maxAttempts === null ? policy.retry.maxAttempts : Math.min(maxAttempts, policy.retry.maxAttempts),
+    totalMs: tightened(policy.timeouts.totalMs, headerValue(headers, 'forbear-timeout-ms')),
+    maxAttempts: tightened(policy.retry.maxAttempts, headerValue(headers, 'forbear-max-attempts')),
     layered: mark.marked,
     incomingResend: mark.resend,
     traceId: readTraceId(headers),

@@ -3,6 +3,7 @@
  * once per snapshot, a look-up allocates nothing but its result. Paths are compared byte for byte, never decoded, so
  * that a signed or encoded URL cannot be matched as something it is not.
  */
+import { isHeaderName } from '../core/headers.js'
 import type { RouteMatch, RouteSnapshot, Snapshot, UpstreamSnapshot } from '../core/snapshot.js'
 import type { RawHeaders } from './ports.js'
 
@@ -205,8 +206,7 @@ function matchesHeaders(wanted: RouteMatch['headers'], headers: RawHeaders): boo
   for (const { name, value } of wanted) {
     let hit = false
     for (let i = 0; i + 1 < headers.length && !hit; i += 2) {
-      const field = headers[i] as string
-      hit = field.length === name.length && headers[i + 1] === value && field.toLowerCase() === name
+      hit = headers[i + 1] === value && isHeaderName(headers[i] as string, name)
     }
     if (!hit) return false
   }

@@ -1,5 +1,7 @@
+import { deepFreeze } from './deep-freeze.js'
+
 /** What holds where nobody wrote anything: the only copy in code, in the words of a policy. `timeouts.attempt` follows `timeouts.total`. */
-export const BUILT_IN = {
+export const BUILT_IN = deepFreeze({
   timeouts: { connect: '3s', total: '30s', idle: '60s', response: 'none' },
   retry: {
     maxAttempts: 5,
@@ -26,12 +28,4 @@ export const BUILT_IN = {
   pool: { maxConnections: 256, maxAge: '5m' },
   propagate: false,
   longPoll: false,
-} as const
-
-deepFreeze(BUILT_IN)
-
-function deepFreeze(value: unknown): void {
-  if (typeof value !== 'object' || value === null) return
-  Object.freeze(value)
-  for (const inner of Object.values(value)) deepFreeze(inner)
-}
+} as const)

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import type { FSWatcher } from 'chokidar'
-import { directoryIdentity, errorCode } from './directory-stamp.js'
+import { directoryIdentity } from './directory-stamp.js'
+import { errorCode } from './source.js'
 
 /** Out of inotify instances, watches or file descriptors: asking again would fail again. */
 const EXHAUSTED: ReadonlySet<string> = new Set(['ENOSPC', 'EMFILE', 'ENFILE'])

@@ -1,9 +1,6 @@
 import { readdir, readlink, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-
-/** The link that the kubelet swaps when a mounted ConfigMap changes; its target is named after the time of writing. */
-const DATA_LINK = '..data'
-export const POLICY_FILE = /\.ya?ml$/i
+import { DATA_LINK, errorCode, isPolicyFile } from './source.js'
 
 /**
  * What a policy directory looks like without reading a file: the same text while nothing changed. A ConfigMap's files
@@ -13,7 +10,7 @@ export async function directoryStamp(dir: string): Promise<string> {
   const data = await dataTarget(dir)
   if (data !== null) return `data ${data}`
   try {
-    const names = (await readdir(dir)).filter(name => POLICY_FILE.test(name)).sort()
+    const names = (await readdir(dir)).filter(isPolicyFile).sort()
     const stamps = await Promise.all(names.map(name => fileStamp(dir, name)))
     return `files ${stamps.join(' ')}`
   } catch (error) {
@@ -39,12 +36,6 @@ export async function directoryIdentity(dir: string): Promise<string | null> {
   } catch {
     return null
   }
-}
-
-/** `ENOENT` and the like; the error's own text where it has no code. */
-export function errorCode(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  return 'code' in error ? String(error.code) : error.message
 }
 
 async function fileStamp(dir: string, name: string): Promise<string> {

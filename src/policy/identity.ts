@@ -3,8 +3,8 @@ import { type Finding, type ParsedDocument, valueAt } from './document.js'
 import { nearest } from './nearest.js'
 import { quote } from './schema-words.js'
 
-export const API_VERSION = 'forbear.dev/v1alpha1'
-export const KINDS = ['Upstream', 'Policy'] as const
+const API_VERSION = 'forbear.dev/v1alpha1'
+const KINDS = ['Upstream', 'Policy'] as const
 export type Kind = (typeof KINDS)[number]
 
 export interface Identity {

@@ -1,6 +1,7 @@
 import { readFile, realpath } from 'node:fs/promises'
-import { dirname } from 'node:path'
-import { dataTarget, POLICY_FILE } from './directory-stamp.js'
+import { basename, dirname } from 'node:path'
+import { dataTarget } from './directory-stamp.js'
+import { isPolicyFile } from './source.js'
 
 export interface MountReport {
   readonly level: 'info' | 'warn'
@@ -30,7 +31,7 @@ export function mountedFiles(mountInfo: string, dir: string): string[] {
   return mountInfo
     .split('\n')
     .map(line => unescaped(line.split(' ')[4] ?? ''))
-    .filter(point => POLICY_FILE.test(point) && dirname(point) === dir)
+    .filter(point => isPolicyFile(basename(point)) && dirname(point) === dir)
 }
 
 async function mountedFilesOf(dir: string): Promise<string[]> {

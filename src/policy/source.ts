@@ -21,9 +21,9 @@ export interface PolicySource {
 }
 
 /** Larger than any ConfigMap may be. */
-export const MAX_FILE_BYTES = 1024 * 1024
-/** The link that Kubernetes swaps when a mounted ConfigMap changes. */
-const DATA_LINK = '..data'
+const MAX_FILE_BYTES = 1024 * 1024
+/** The link that the kubelet swaps when a mounted ConfigMap changes; its target is named after the time of writing. */
+export const DATA_LINK = '..data'
 /** How often a swap may come between while the files are read. */
 const READS = 5
 
@@ -41,6 +41,11 @@ export function readPolicyFiles(paths: readonly string[]): PolicySource {
   return collect('', paths, path => path)
 }
 
+/** `*.yaml` and `*.yml` without a dot in front. */
+export function isPolicyFile(name: string): boolean {
+  return /^[^.].*\.ya?ml$/.test(name)
+}
+
 /** How messages name a file of a source. */
 export function fileLabel(source: { readonly dir: string }, name: string): string {
   return source.dir === '' ? name : join(source.dir, name)
@@ -49,7 +54,7 @@ export function fileLabel(source: { readonly dir: string }, name: string): strin
 function readOnce(dir: string, root: string): PolicySource {
   let names: string[]
   try {
-    names = readdirSync(root).filter(name => /^[^.].*\.ya?ml$/.test(name))
+    names = readdirSync(root).filter(isPolicyFile)
   } catch (error) {
     return { dir, files: [], hash: hashOf([]), problem: fileMessage('FB001', dir, directoryFault(error)) }
   }
@@ -103,11 +108,13 @@ function reason(error: unknown): string {
   const code = errorCode(error)
   if (code === 'ENOENT') return 'it does not exist'
   if (code === 'EACCES' || code === 'EPERM') return 'permission denied'
-  return code ?? String(error)
+  return code
 }
 
-function errorCode(error: unknown): string | undefined {
-  return (error as NodeJS.ErrnoException | null)?.code
+/** `ENOENT` and the like; the error's own text where it has no code. */
+export function errorCode(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return 'code' in error ? String(error.code) : error.message
 }
 
 /** Names and lengths are part of it, so that text moved from one file to the next is a change. */

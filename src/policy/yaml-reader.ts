@@ -6,7 +6,7 @@ import { isAlias, isMap, isScalar, isSeq, type Node, type Pair, type Scalar, typ
 import type { Entry, Finding, Path, Span } from './document.js'
 
 /** Values in one document once aliases are expanded. The largest honest set (200 upstreams with 5 routes each) has about 50 000. */
-export const MAX_VALUES = 200_000
+const MAX_VALUES = 200_000
 /** No document of ours is nested more than 8 deep. */
 export const MAX_DEPTH = 32
 

@@ -16,7 +16,7 @@ import { headWithoutUpgrade, tunnelToken } from './upgrade-token.js'
 /** A connection of the app. */
 export interface AppSocket extends Socket {
   /** To know whether an answer is still due. */
-  lastExchange?: NodeDownstream
+  lastRequest?: NodeDownstream
   /** It sent noise and will be closed. */
   refused?: boolean
 }
@@ -41,7 +41,7 @@ export class AppTraffic {
     if ('problem' in head) return this.refuse(response, `The request is refused: ${head.problem}.`)
     const downstream = new NodeDownstream(request, response, head, this.state, expectsContinue)
     const socket: AppSocket = request.socket
-    socket.lastExchange = downstream
+    socket.lastRequest = downstream
     try {
       downstream.listener = this.handler.handle(downstream, this.addressOf(head))
     } catch (error) {
@@ -69,7 +69,7 @@ export class AppTraffic {
     socket.refused = true
     const { answer, notice } = judgeClientError(error, socket.bytesRead, this.options.maxHeaderBytes)
     if (notice !== null) this.events.emit(notice)
-    const last = socket.lastExchange
+    const last = socket.lastRequest
     const withinRequest = last !== undefined && !last.requestComplete
     if (answer === null || (withinRequest && last.begun)) {
       socket.destroy()
@@ -132,6 +132,6 @@ export class AppTraffic {
 
 /** Answers that are still due on a connection go first. */
 function afterAnswers(socket: AppSocket, fn: () => void): void {
-  if (socket.lastExchange === undefined) fn()
-  else socket.lastExchange.afterSettled(fn)
+  if (socket.lastRequest === undefined) fn()
+  else socket.lastRequest.afterSettled(fn)
 }

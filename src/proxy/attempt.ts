@@ -9,22 +9,22 @@ import type {
 } from '../pipeline/ports.js'
 import type { Connection } from './connection.js'
 import type { ProxyDownstream } from './downstream-port.js'
-import { Exchange } from './exchange.js'
 import type { ConnectionPool } from './pool.js'
 import { Upload } from './upload.js'
+import { WireCall } from './wire-call.js'
 
 export interface AttemptTools {
   readonly clock: Clock
-  /** Calls `watchIdle` a little later, for all exchanges of that time at once, so that a short one costs no timer. */
-  watchLater(exchange: Exchange): void
+  /** Calls `watchIdle` a little later, for all calls of that time at once, so that a short one costs no timer. */
+  watchLater(call: WireCall): void
 }
 
-/** One call to the upstream: finds a connection, then leaves the rest to an exchange on it. */
+/** One call to the upstream: finds a connection, then leaves the rest to a call on its wire. */
 export class UndiciAttempt implements Attempt {
   readonly downstream: ProxyDownstream
   /** Opened with the first connection: before, no byte of the body may be taken. */
   private upload: Upload | null = null
-  private exchange: Exchange | null = null
+  private call: WireCall | null = null
   private cancelDial: (() => void) | null = null
   private dialled = false
   private aborted = false
@@ -40,7 +40,7 @@ export class UndiciAttempt implements Attempt {
   }
 
   get connection(): Connection | null {
-    return this.exchange === null ? null : this.exchange.connection
+    return this.call === null ? null : this.call.connection
   }
 
   start(): void {
@@ -51,22 +51,22 @@ export class UndiciAttempt implements Attempt {
   }
 
   deliver(extra: RawHeaders): void {
-    this.exchange?.deliver(extra)
+    this.call?.deliver(extra)
   }
 
   hold(maxBytes: number): void {
-    this.exchange?.hold(maxBytes)
+    this.call?.hold(maxBytes)
   }
 
   held(): HeldResponse | null {
-    return this.exchange === null ? null : this.exchange.held
+    return this.call === null ? null : this.call.held
   }
 
   abort(): void {
     this.aborted = true
     this.cancelDial?.()
     this.cancelDial = null
-    this.exchange?.abort()
+    this.call?.abort()
     this.upload?.end()
   }
 
@@ -76,7 +76,7 @@ export class UndiciAttempt implements Attempt {
    */
   startAgain(): boolean {
     if (this.dialled || this.aborted) return false
-    this.exchange = null
+    this.call = null
     this.dial()
     return true
   }
@@ -102,7 +102,7 @@ export class UndiciAttempt implements Attempt {
       const opened = this.downstream.openBody()
       this.upload = opened === null ? new Upload(null, null) : new Upload(opened.stream, opened.contentLength)
     }
-    this.exchange = new Exchange(this, this.upload, connection, idleBeforeMs)
-    this.exchange.start()
+    this.call = new WireCall(this, this.upload, connection, idleBeforeMs)
+    this.call.start()
   }
 }

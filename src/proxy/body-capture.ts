@@ -10,7 +10,7 @@ import { Readable } from 'node:stream'
 import type { RequestBody } from '../pipeline/ports.js'
 
 /** What an attempt sees when the app broke off its upload. */
-export class AppAbortedError extends Error {
+class AppAbortedError extends Error {
   readonly code = 'APP_ABORTED'
   constructor() {
     super('the app ended its request before the body was complete')

@@ -26,7 +26,7 @@ export interface ConnectionOwner {
 /** One socket with undici's client on it, for one request at a time. Opaque to the pipeline. */
 export class Connection {
   readonly client: Client
-  /** When the last exchange ended, monotonic ms; `null` = none yet. */
+  /** When the last call ended, monotonic ms; `null` = none yet. */
   lastUsedMs: number | null = null
   /** To be closed as soon as it is free. */
   doomed = false

@@ -7,8 +7,6 @@ export interface ProxyDownstream extends Downstream {
   readonly forwardHeaders: RawHeaders
   /** Host field value the app sent, for `hostHeader: preserve`. */
   readonly host: string | undefined
-  /** Sets the path that the upstream shall see (the shared port strips the prefix). Before the first attempt only. */
-  setPath(path: string): void
   /** A fresh reader of the body for one attempt: replays what was captured, then goes on live. `null` when there is no body. Destroying it never destroys the app's request. */
   openBody(): { stream: Readable; contentLength: number | null } | null
   /** Streams a chosen response: head now (hop-by-hop removed, `extra` added), then body. */
@@ -17,6 +15,4 @@ export interface ProxyDownstream extends Downstream {
   write(chunk: Uint8Array): boolean
   onDrain(fn: () => void): void
   end(trailers: RawHeaders): void
-  /** Body bytes written so far. */
-  readonly bytesOut: number
 }

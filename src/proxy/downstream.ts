@@ -1,6 +1,7 @@
 /** The app's side of one request on Node's HTTP server. */
 import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Readable } from 'node:stream'
+import { viaEntry } from '../core/layers.js'
 import type { AppListener, RawHeaders, ResponseHead } from '../pipeline/ports.js'
 import type { AppResponse, ResponseOwner } from './app-response.js'
 import { BodyCapture } from './body-capture.js'
@@ -20,7 +21,6 @@ export interface ServerState {
 export class NodeDownstream implements ProxyDownstream, ResponseOwner {
   readonly method: string
   readonly body: BodyCapture | null
-  bytesOut = 0
   listener: AppListener | null = null
   readonly #request: IncomingMessage
   readonly #response: AppResponse
@@ -113,7 +113,6 @@ export class NodeDownstream implements ProxyDownstream, ResponseOwner {
     const fields = typeof body === 'string' ? [...head.headers] : this.#heldFields(head, body)
     for (const item of extra) fields.push(item)
     this.#beforeHead()
-    if (!this.#bodyless(head.status)) this.bytesOut = body.length
     this.#response.answerWith(head.status, head.statusText, fields, body)
   }
 
@@ -128,7 +127,6 @@ export class NodeDownstream implements ProxyDownstream, ResponseOwner {
 
   write(chunk: Uint8Array): boolean {
     if (this.#settled) return true
-    this.bytesOut += chunk.length
     return this.#response.pass(chunk)
   }
 
@@ -197,7 +195,7 @@ export class NodeDownstream implements ProxyDownstream, ResponseOwner {
   }
 
   #via(version: string): string {
-    return `${version} ${this.#state.pseudonym}`
+    return viaEntry(version, this.#state.pseudonym)
   }
 
   #beforeHead(): void {

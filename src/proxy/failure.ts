@@ -54,7 +54,7 @@ export function connectFailure(error: Error): AttemptFailure {
 }
 
 /** After the request was handed to a connection, before the response head. */
-export function exchangeFailure(error: Error, idleBeforeMs: number | null): AttemptFailure {
+export function wireFailure(error: Error, idleBeforeMs: number | null): AttemptFailure {
   const code = codeOf(error)
   if (INVALID_REQUEST_CODES.has(code)) {
     return {

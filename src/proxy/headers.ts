@@ -104,15 +104,6 @@ export function forwardTrailers(raw: RawHeaders): string[] {
   return kept
 }
 
-/** First value of a field, by lower-case name. */
-export function fieldValue(raw: RawHeaders, name: string): string | undefined {
-  for (let i = 0; i + 1 < raw.length; i += 2) {
-    const candidate = raw[i] as string
-    if (candidate.length === name.length && candidate.toLowerCase() === name) return raw[i + 1]
-  }
-  return undefined
-}
-
 function isHopByHop(name: string): boolean {
   switch (name.length) {
     case 2:

@@ -1,6 +1,8 @@
+import { MAX_DELAY_MS } from '../clock/system-clock.js'
 import {
   type BreakerPermit,
   type BreakerSettings,
+  type BreakerState,
   type FailureRun,
   failsProbe,
   NO_RUN,
@@ -14,7 +16,6 @@ import {
   tripReason,
 } from '../core/breaker-rules.js'
 import type { BreakerRefusal, BreakerTransition, CallKind, ReconfigurableBreaker } from '../pipeline/ports.js'
-import type { BreakerState } from '../telemetry/events.js'
 import { OpossumCircuit } from './opossum-circuit.js'
 
 export interface BreakerDeps {
@@ -27,8 +28,8 @@ export interface BreakerDeps {
   readonly onTransition: (change: BreakerTransition) => void
 }
 
-/** Longest that a timer can run; an opening by hand is renewed when it ends. */
-const HELD_OPEN_MS = 2 ** 31 - 1
+/** An opening by hand is renewed when it ends. */
+const HELD_OPEN_MS = MAX_DELAY_MS
 
 /** Generations begin at 1, so an outcome under this permit is always ignored. */
 const UNWATCHED: BreakerPermit = Object.freeze({ granted: true, generation: 0, probe: false, first: false })

@@ -1,7 +1,6 @@
 import { EventEmitter } from 'node:events'
 import CircuitBreaker from 'opossum'
-import type { WindowCounts } from '../core/breaker-rules.js'
-import type { BreakerState } from '../telemetry/events.js'
+import type { BreakerState, WindowCounts } from '../core/breaker-rules.js'
 
 const BUCKETS = 10
 

@@ -87,7 +87,7 @@ export class ConnectionPool implements ConnectionOwner {
     }
   }
 
-  /** The exchange on it is over and its framing is intact. */
+  /** The call on it is over and its framing is intact. */
   release(connection: Connection, nowMs: number): void {
     connection.lastUsedMs = nowMs
     connection.expendable = false
@@ -106,14 +106,10 @@ export class ConnectionPool implements ConnectionOwner {
     this.checkEmpty()
   }
 
-  closeIdle(): void {
-    for (const connection of this.idle.splice(0)) connection.destroy()
-  }
-
-  /** Running exchanges end in their own time, nothing is kept after them. */
+  /** Running calls end in their own time, nothing is kept after them. */
   drain(): void {
     this.draining = true
-    this.closeIdle()
+    for (const connection of this.idle.splice(0)) connection.destroy()
   }
 
   /** Ends everything at once; resolves when every socket is closed. */

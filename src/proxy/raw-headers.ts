@@ -1,6 +1,6 @@
 import type { RawHeaders } from '../pipeline/ports.js'
 
-export const NO_HEADERS: RawHeaders = []
+const NO_HEADERS: RawHeaders = []
 
 /** `latin1Slice` is what `toString('latin1')` ends in, at two thirds of the cost; Node's types leave it out. */
 type Piece = Buffer & { latin1Slice(): string }

@@ -1,5 +1,6 @@
 /** Checks and reads what the parser leaves to us: request target, Host, framing. */
 import type { IncomingMessage } from 'node:http'
+import { isHeaderName } from '../core/headers.js'
 import type { RawHeaders } from '../pipeline/ports.js'
 
 export interface RequestHead {
@@ -74,8 +75,7 @@ function readTarget(target: string): { path: string; authority: string | null } 
 function occurrences(raw: RawHeaders, name: string): number {
   let count = 0
   for (let i = 0; i < raw.length; i += 2) {
-    const candidate = raw[i] as string
-    if (candidate.length === name.length && candidate.toLowerCase() === name) count += 1
+    if (isHeaderName(raw[i] as string, name)) count += 1
   }
   return count
 }

@@ -6,16 +6,8 @@ import type { TlsSettings } from '../core/snapshot.js'
 import type { EventSink } from '../telemetry/events.js'
 import { AppResponse } from './app-response.js'
 import { type AppSocket, AppTraffic } from './app-traffic.js'
+import { bindAll, boundAddress, readListenAddress } from './bind.js'
 import type { ServerState } from './downstream.js'
-import {
-  BindError,
-  bind,
-  formatAddress,
-  hostsOf,
-  isMissingFamily,
-  type ListenAddress,
-  parseListenAddress,
-} from './listen-address.js'
 import type { RequestHandler } from './request-handler.js'
 import { UpgradeTunnels } from './upgrade.js'
 import { DEFAULT_UPGRADE_TOKENS, givesUpConnection } from './upgrade-token.js'
@@ -93,16 +85,12 @@ export class ProxyServer {
 
   /** Binds and says where; rejects with `BindError` and then holds nothing. */
   async listen(): Promise<string[]> {
-    const wanted = parseListenAddress(this.#options.listen)
-    if (wanted === null) throw new BindError(this.#options.listen, 'EINVAL')
-    const bound: string[] = []
-    let port = wanted.port
-    for (const { host, optional } of hostsOf(wanted)) {
-      const address = await this.#bindOne({ host, port }, optional)
-      if (address === null) continue
-      port = address.port
-      bound.push(formatAddress(address))
-    }
+    this.#servers = await bindAll(
+      readListenAddress(this.#options.listen),
+      () => this.#createServer(),
+      error => this.#listenerFailed(error),
+    )
+    const bound = this.#servers.map(boundAddress)
     const { role, upstreamName } = this.#options
     for (const address of bound) this.#events.emit({ type: 'listening', role, upstream: upstreamName, address })
     return bound
@@ -133,20 +121,6 @@ export class ProxyServer {
   destroyAll(): void {
     this.#tunnels.destroyAll()
     for (const socket of this.#sockets) socket.destroy()
-  }
-
-  async #bindOne(address: ListenAddress, optional: boolean): Promise<ListenAddress | null> {
-    const server = this.#createServer()
-    try {
-      const bound = await bind(server, address)
-      server.on('error', error => this.#listenerFailed(error))
-      this.#servers.push(server)
-      return bound
-    } catch (error) {
-      if (optional && isMissingFamily(error)) return null
-      await this.close()
-      throw error
-    }
   }
 
   #createServer(): AppServer {

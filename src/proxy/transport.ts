@@ -3,9 +3,9 @@ import type { Snapshot, UpstreamSnapshot } from '../core/snapshot.js'
 import type { Attempt, AttemptListener, AttemptRequest, Transport } from '../pipeline/ports.js'
 import { UndiciAttempt } from './attempt.js'
 import { Connection } from './connection.js'
-import type { Exchange } from './exchange.js'
 import { ConnectionPool, type PoolTools, poolKey } from './pool.js'
 import { Resolver } from './resolver.js'
+import type { WireCall } from './wire-call.js'
 
 export interface TransportOptions {
   readonly clock: Clock
@@ -14,7 +14,7 @@ export interface TransportOptions {
   readonly random?: () => number
 }
 
-/** Most exchanges are over before their idle clock is started: it costs them nothing, and starts this late, ms. */
+/** Most calls are over before their idle clock is started: it costs them nothing, and starts this late, ms. */
 const WATCH_AFTER_MS = 10
 
 /** Calls upstreams over HTTP/1.1; one pool of connections each. */
@@ -24,7 +24,7 @@ export class UndiciTransport implements Transport {
   private readonly pools = new Map<string, ConnectionPool>()
   /** Of removed or changed upstreams: kept while requests that began under an older snapshot use them. */
   private readonly retired = new Set<ConnectionPool>()
-  private toWatch: Exchange[] = []
+  private toWatch: WireCall[] = []
 
   constructor(options: TransportOptions) {
     const { clock } = options
@@ -63,10 +63,6 @@ export class UndiciTransport implements Transport {
     return this.pools.get(upstreamName)?.size ?? 0
   }
 
-  closeIdle(): void {
-    for (const pool of this.pools.values()) pool.closeIdle()
-  }
-
   /** Ends every call and connection; resolves when all sockets are closed. */
   async destroy(): Promise<void> {
     const pools = [...this.pools.values(), ...this.retired]
@@ -75,14 +71,14 @@ export class UndiciTransport implements Transport {
     await Promise.all(pools.map(pool => pool.destroy()))
   }
 
-  watchLater(exchange: Exchange): void {
-    if (this.toWatch.push(exchange) === 1) this.clock.after(WATCH_AFTER_MS, this.watchAll)
+  watchLater(call: WireCall): void {
+    if (this.toWatch.push(call) === 1) this.clock.after(WATCH_AFTER_MS, this.watchAll)
   }
 
   private readonly watchAll = (): void => {
-    const exchanges = this.toWatch
+    const calls = this.toWatch
     this.toWatch = []
-    for (const exchange of exchanges) exchange.watchIdle()
+    for (const call of calls) call.watchIdle()
   }
 
   private poolOf(upstream: UpstreamSnapshot): ConnectionPool {

@@ -1,6 +1,7 @@
 /** Field lists of an Upgrade handshake, as Node's client takes them. */
+import { headerValue } from '../core/headers.js'
 import type { RawHeaders, UpgradeGranted } from '../pipeline/ports.js'
-import { fieldValue, forwardRequestHeaders, withoutFields } from './headers.js'
+import { forwardRequestHeaders, withoutFields } from './headers.js'
 
 /** Fields by name as first spelled, in order; several values of one name become a list. */
 export function headersOf(fields: RawHeaders): Record<string, string | string[]> {
@@ -28,7 +29,7 @@ export function upstreamHandshakeFields(
 ): Record<string, string | string[]> {
   const { upstream, set } = granted
   const replaced = new Set(set.filter((_item, i) => i % 2 === 0).map(name => name.toLowerCase()))
-  const preserved = upstream.hostHeader === 'preserve' ? fieldValue(rawHeaders, 'host') : undefined
+  const preserved = upstream.hostHeader === 'preserve' ? headerValue(rawHeaders, 'host') : undefined
   const own = ['Host', preserved ?? upstream.target.authority, 'Connection', 'Upgrade', 'Upgrade', token]
   return headersOf([...own, ...withoutFields(forwardRequestHeaders(rawHeaders, via), replaced), ...set])
 }

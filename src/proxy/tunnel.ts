@@ -6,10 +6,13 @@ import type { ClientRequest, IncomingMessage } from 'node:http'
 import { isIP, type Socket } from 'node:net'
 import type { SecureContext } from 'node:tls'
 import type { ProxyServer as HttpProxy } from 'http-proxy'
+import { MAX_DELAY_MS } from '../clock/system-clock.js'
+import { viaEntry } from '../core/layers.js'
 import type { TlsSettings } from '../core/snapshot.js'
 import { ownAnswer } from '../pipeline/answers.js'
 import type { UpgradeGranted } from '../pipeline/ports.js'
 import type { EventSink } from '../telemetry/events.js'
+import { CONNECT_TIMEOUT, CodedError, codeOf } from './failure.js'
 import { forwardResponseHeaders } from './headers.js'
 import { answerText } from './refuse-socket.js'
 import { relayRefusal } from './relay-refusal.js'
@@ -21,9 +24,6 @@ export interface TunnelDeps {
   readonly pseudonym: string
   readonly loadTls: (tls: TlsSettings) => SecureContext | Error
 }
-
-/** Longest delay of a Node timer, ms. */
-const MAX_TIMER_MS = 2_147_483_647
 
 type Stage = 'connecting' | 'waiting' | 'refused' | 'open' | 'over'
 
@@ -52,9 +52,11 @@ export class Tunnel {
     const { target, tls } = this.granted.upstream
     const secureContext = target.protocol === 'https:' ? this.deps.loadTls(tls) : undefined
     if (secureContext instanceof Error) return this.#fail('connect', secureContext)
-    this.#armTimer(this.granted.connectTimeoutMs, () => this.#fail('connect', timedOut('no connection in time')))
+    this.#armTimer(this.granted.connectTimeoutMs, () =>
+      this.#fail('connect', new CodedError(CONNECT_TIMEOUT, 'no connection in time')),
+    )
     const rawHeaders = this.request.rawHeaders
-    // The library parses and rewrites what it finds here; the real path and fields are set in `shape`.
+    // The library parses and rewrites what it finds here; the real path and fields are set in `#shape`.
     this.request.url = '/'
     this.request.headers = { connection: 'upgrade', upgrade: 'websocket' }
     proxy.on('error', ignore)
@@ -82,7 +84,7 @@ export class Tunnel {
     this.#upstreamRequest = upstreamRequest
     upstreamRequest.path = this.granted.upstream.target.basePath + this.granted.path
     for (const name of upstreamRequest.getHeaderNames()) upstreamRequest.removeHeader(name)
-    const via = `${this.request.httpVersion} ${this.deps.pseudonym}`
+    const via = viaEntry(this.request.httpVersion, this.deps.pseudonym)
     const fields = upstreamHandshakeFields(rawHeaders, this.granted, this.token, via)
     for (const [name, value] of Object.entries(fields)) upstreamRequest.setHeader(name, value)
     upstreamRequest.on('socket', socket => {
@@ -97,7 +99,9 @@ export class Tunnel {
   #connected(): void {
     if (this.#stage !== 'connecting') return
     this.#stage = 'waiting'
-    this.#armTimer(this.granted.handshakeTimeoutMs, () => this.#fail('timeout', timedOut('no response head in time')))
+    this.#armTimer(this.granted.handshakeTimeoutMs, () =>
+      this.#fail('timeout', new CodedError('ATTEMPT_TIMEOUT', 'no response head in time')),
+    )
   }
 
   #open(response: IncomingMessage, upstreamSocket: Socket): void {
@@ -179,7 +183,7 @@ export class Tunnel {
 
   #armTimer(delayMs: number, fn: () => void): void {
     if (this.#timer !== null) clearTimeout(this.#timer)
-    this.#timer = delayMs > MAX_TIMER_MS ? null : setTimeout(fn, delayMs)
+    this.#timer = delayMs > MAX_DELAY_MS ? null : setTimeout(fn, delayMs)
   }
 
   /** One line per session. */
@@ -191,16 +195,8 @@ export class Tunnel {
   }
 
   get #via(): string {
-    return `1.1 ${this.deps.pseudonym}`
+    return viaEntry('1.1', this.deps.pseudonym)
   }
-}
-
-function codeOf(error: Error): string {
-  return 'code' in error && typeof error.code === 'string' ? error.code : 'UNKNOWN'
-}
-
-function timedOut(message: string): Error {
-  return Object.assign(new Error(message), { code: 'ETIMEDOUT' })
 }
 
 function ignore(): void {}

@@ -2,6 +2,7 @@
  * Everything forbear tells about itself, as one closed union. The pipeline and the proxy emit; sinks (log, metrics,
  * traces) render. No event carries a header value, a query string or a body: secrets cannot leak through what is not here.
  */
+import type { BreakerState, TransitionReason } from '../core/breaker-rules.js'
 import type { DenialReason, Outcome } from '../core/reasons.js'
 
 /** One request is over. The access log is one line of this. */
@@ -77,8 +78,6 @@ export interface RetryDenied {
   readonly reason: DenialReason
 }
 
-export type BreakerState = 'closed' | 'open' | 'half-open'
-
 export interface BreakerChanged {
   readonly type: 'breaker-changed'
   readonly upstream: string
@@ -86,8 +85,7 @@ export interface BreakerChanged {
   readonly route: string | null
   readonly from: BreakerState
   readonly to: BreakerState
-  /** `failure-ratio`, `consecutive-failures`, `probe-failed`, `probe-succeeded`, `time`, `manual`, `slow-calls` */
-  readonly reason: string
+  readonly reason: TransitionReason
   /** ms until the next probe, when `to` is open. */
   readonly openForMs: number | null
   /** Counts only; refuses nothing. */

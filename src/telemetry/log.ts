@@ -31,9 +31,7 @@ export interface Log {
 
 export interface LogSink extends EventSink {
   readonly log: Log
-  /** Writes everything out, waiting at most 2 s for a reader that has stopped reading. */
-  flush(): void
-  /** Flushes, and from now on each operator's line is written before the call returns. */
+  /** Writes everything out, waiting at most 2 s for a reader that has stopped reading; from now on each operator's line is written before the call returns. */
   leave(): void
 }
 
@@ -91,7 +89,6 @@ export function createLogSink(options: LogOptions): LogSink {
       warn: (message, fields = {}) => say('warn', message, fields),
       error: (message, fields = {}) => say('error', message, fields),
     },
-    flush: () => writer.drain(FLUSH_PATIENCE_MS),
     leave: () => {
       leaving = true
       writer.drain(FLUSH_PATIENCE_MS)

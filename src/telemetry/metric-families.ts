@@ -4,7 +4,7 @@ import { type Exposition, labels } from './exposition.js'
 import { BREAKER_STATES, CODE_CLASSES, METHOD_CLASSES, type ScopeTally } from './scope-tally.js'
 import type { Histogram, WordCounts } from './tally.js'
 
-export const RELOAD_RESULTS = ['applied', 'unchanged', 'partial', 'rejected'] as const
+const RELOAD_RESULTS = ['applied', 'unchanged', 'partial', 'rejected'] as const
 
 interface Counter {
   readonly name: string

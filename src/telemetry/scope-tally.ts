@@ -11,15 +11,6 @@ export const BREAKER_STATES = ['closed', 'half-open', 'open'] as const
 const LATENCY_BOUNDS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 const BACKOFF_BOUNDS_S = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 const METHOD_INDEX: ReadonlyMap<string, number> = new Map(METHOD_CLASSES.map((name, index) => [name, index]))
-const BREAKER_REASONS: ReadonlySet<string> = new Set([
-  'failure-ratio',
-  'consecutive-failures',
-  'slow-calls',
-  'probe-failed',
-  'probe-succeeded',
-  'time',
-  'manual',
-])
 
 /** Everything counted for one upstream and route. A method answers false when the series cap left no room. */
 export class ScopeTally {
@@ -85,8 +76,7 @@ export class ScopeTally {
   }
 
   transition(event: BreakerChanged): boolean {
-    const reason = BREAKER_REASONS.has(event.reason) ? event.reason : 'other'
-    return this.transitions.add(reason, BREAKER_STATES.indexOf(event.to) * 2 + (event.observeOnly ? 1 : 0))
+    return this.transitions.add(event.reason, BREAKER_STATES.indexOf(event.to) * 2 + (event.observeOnly ? 1 : 0))
   }
 }
 

@@ -20,6 +20,8 @@ export const UNIT_RULES: Readonly<Record<string, UnitRule>> = {
   'telemetry/events': { imports: ['core'], node: false },
   telemetry: { imports: ['telemetry', 'core'], npm: ['pino', 'pino-pretty', 'prom-client'], node: true },
   pipeline: { imports: ['pipeline', 'core', 'telemetry/events'], types: ['clock'], node: false, pure: true },
+  // Every listener is bound alike, the operator's too.
+  'proxy/bind': { imports: ['core'], node: true },
   proxy: {
     imports: ['proxy', 'pipeline', 'core', 'clock', 'telemetry/events'],
     npm: ['undici', 'http-proxy', 'opossum'],
@@ -31,7 +33,7 @@ export const UNIT_RULES: Readonly<Record<string, UnitRule>> = {
     npm: ['yaml', 'ajv', 'chokidar'],
     node: true,
   },
-  admin: { imports: ['admin', 'telemetry', 'core'], types: ['pipeline', 'policy', 'clock'], node: true },
+  admin: { imports: ['admin', 'telemetry', 'core', 'proxy/bind'], types: ['pipeline', 'policy', 'clock'], node: true },
   kube: { imports: ['kube', 'policy', 'core'], npm: ['yaml'], node: true },
   simulator: {
     imports: ['simulator', 'proxy', 'pipeline', 'core', 'clock', 'telemetry/events'],
@@ -46,8 +48,10 @@ export const UNIT_RULES: Readonly<Record<string, UnitRule>> = {
     node: true,
   },
   cmd: { imports: ['cmd', 'app', 'core'], npm: ['commander'], node: true },
-  // Durations of flags, and the messages of a refused start.
+  // Durations of flags.
   'cmd/run': { imports: ['cmd', 'app', 'policy', 'core'], npm: ['commander'], node: true },
+  // The messages of a refused start.
+  'cmd/start-errors': { imports: ['cmd', 'app', 'policy'], node: true },
   'cmd/check': { imports: ['cmd', 'policy', 'core'], npm: ['commander'], node: true },
   'cmd/explain': { imports: ['cmd', 'policy', 'pipeline', 'core'], npm: ['commander'], node: true },
   'cmd/demo': { imports: ['cmd', 'app', 'demo', 'clock'], npm: ['commander'], node: true },

@@ -11,17 +11,9 @@ import {
   type SettledOutcome,
   tripReason,
 } from '../../src/core/breaker-rules.js'
+import { BUILT_IN_POLICY } from '../support/built-in.js'
 
-const settings: BreakerSettings = {
-  mode: 'enforce',
-  failureRatio: 0.8,
-  windowMs: 10_000,
-  minRequests: 20,
-  consecutiveFailures: 10,
-  openForMs: 1_000,
-  maxOpenForMs: 15_000,
-  whenOpen: 'refuse',
-}
+const settings: BreakerSettings = BUILT_IN_POLICY.breaker
 const unknown = () => null
 const runOver = (spanMs: number, count = 10) => ({ count, sinceMs: 5, lastMs: 5 + spanMs })
 const windowOver = (spanMs: number, calls = 20, failures = 20) => ({

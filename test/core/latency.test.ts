@@ -22,7 +22,6 @@ describe('latency window', () => {
     const window = new LatencyWindow()
     expect(window.quantile(0.95, 0)).toBeNull()
     expect(window.median(0)).toBeNull()
-    expect(window.samples(0)).toBe(0)
   })
 
   it('finds a quantile within 5 %', () => {
@@ -60,8 +59,7 @@ describe('latency window', () => {
   it('forgets everything after a long silence', () => {
     const window = windowOf([10], 1000)
     window.record(500, 1_000_000)
-    expect(window.samples(1_000_000)).toBe(1)
-    within5Percent(window.median(1_000_000), 500)
+    within5Percent(window.quantile(0, 1_000_000), 500)
   })
 
   it('follows each new sample while there are few', () => {
@@ -85,14 +83,5 @@ describe('latency window', () => {
     within5Percent(window.median(0), 3)
     within5Percent(window.quantile(0.95, 0), 100)
     within5Percent(window.median(0), 3)
-  })
-
-  it('starts anew after a reset', () => {
-    const window = windowOf([10])
-    window.median(0)
-    window.reset()
-    expect(window.median(0)).toBeNull()
-    window.record(70, 1)
-    within5Percent(window.median(1), 70)
   })
 })

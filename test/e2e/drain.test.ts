@@ -43,6 +43,14 @@ describe.concurrent('SIGTERM', () => {
     expect(exit.atMs - lastMs).toBeLessThan(6_000)
   })
 
+  test('after a POST of /drain, which alone only turns readiness red, still ends', async ({ stage }) => {
+    const { sidecar } = await running(stage, { body: 'fine' })
+    await sidecar.admin('/drain', { method: 'POST' })
+    expect([await sidecar.health('/readyz'), (await sidecar.call('/payments/x')).status]).toEqual([503, 200])
+    sidecar.signal('SIGTERM')
+    expect((await sidecar.exitWithin(8_000)).code).toBe(0)
+  })
+
   test('lets a call in flight finish and then exits with idle connections still open', async ({ stage }) => {
     const { upstream, sidecar } = await running(stage, { delayMs: 1_500, body: 'fine' })
     const idle = connect(sidecar.port, '127.0.0.1').on('error', () => {})

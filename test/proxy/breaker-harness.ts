@@ -1,17 +1,9 @@
 import type { BreakerSettings, SettledOutcome } from '../../src/core/breaker-rules.js'
 import type { BreakerTransition, CallKind } from '../../src/pipeline/ports.js'
 import { createBreaker } from '../../src/proxy/opossum-breaker.js'
+import { BUILT_IN_POLICY } from '../support/built-in.js'
 
-export const DEFAULTS: BreakerSettings = Object.freeze({
-  mode: 'enforce',
-  failureRatio: 0.8,
-  windowMs: 10_000,
-  minRequests: 20,
-  consecutiveFailures: 10,
-  openForMs: 1_000,
-  maxOpenForMs: 15_000,
-  whenOpen: 'refuse',
-})
+export const DEFAULTS: BreakerSettings = BUILT_IN_POLICY.breaker
 
 /** A breaker on the (faked) timers of the process; `random` 0.5 by default: an opening lasts three quarters. */
 export function rig(over: Partial<BreakerSettings> = {}, random = () => 0.5) {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { AttemptFailure } from '../../src/pipeline/ports.js'
-import { call, RawUpstream, until } from './support/call.js'
+import { call, RawUpstream, snapshotOf, until } from './support/call.js'
 import { bodyOf } from './support/fake-app.js'
 import { clearStage, OK, transportTo } from './support/stage.js'
 
@@ -148,7 +148,7 @@ describe('connections', () => {
     await fourth.over
     expect(second.told).toEqual(['returned'])
     expect(raw.accepted).toBeLessThanOrEqual(2)
-    transport.closeIdle()
+    transport.reconcile(snapshotOf())
     await until(() => raw.sockets.size === 0)
   })
 })

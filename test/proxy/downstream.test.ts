@@ -50,7 +50,6 @@ describe('a streamed answer', () => {
     downstream.end([])
     await client.untilHas('0\r\n\r\n')
     await eventually(() => exchange.answered === 1)
-    expect(downstream.bytesOut).toBe(18)
   })
 
   it('passes trailers behind a chunked body with their announcement', async () => {
@@ -168,7 +167,7 @@ describe('a whole answer', () => {
     const { client, downstream } = await exchangeOf(GET.replace('GET', 'HEAD'))
     downstream.answer({ status: 503, statusText: '', headers: ['Content-Length', '77'] }, [], Buffer.alloc(0))
     const received = await client.untilHas('\r\n\r\n')
-    expect([fieldOf(received, 'content-length'), downstream.bytesOut]).toEqual(['77', 0])
+    expect(fieldOf(received, 'content-length')).toBe('77')
   })
 
   it('is given once: a second one and a stream are ignored', async () => {

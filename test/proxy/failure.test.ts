@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { CodedError, connectFailure, exchangeFailure } from '../../src/proxy/failure.js'
+import { CodedError, connectFailure, wireFailure } from '../../src/proxy/failure.js'
 
 describe('a certificate error', () => {
   it('is permanent, before the connection stood or after', () => {
@@ -16,7 +16,7 @@ describe('a certificate error', () => {
     ]
     for (const code of codes) {
       expect(connectFailure(new CodedError(code, ''))).toMatchObject({ kind: 'connect', code, permanent: true })
-      expect(exchangeFailure(new CodedError(code, ''), 5)).toMatchObject({ kind: 'reset', code, permanent: true })
+      expect(wireFailure(new CodedError(code, ''), 5)).toMatchObject({ kind: 'reset', code, permanent: true })
     }
   })
 

@@ -32,9 +32,9 @@ describe('the app server', () => {
     client.send('PUT /b HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nfoo\r\n0\r\n\r\n')
     await client.until(r => r.includes('foo') && r.endsWith('0\r\n\r\n'))
     await eventually(() => server.exchanges.every(e => e.answered === 1 && e.gone === 0))
-    expect(server.exchanges.map(e => [e.downstream.method, e.downstream.path, e.downstream.bytesOut])).toEqual([
-      ['POST', '/a?b', 5],
-      ['PUT', '/b', 3],
+    expect(server.exchanges.map(e => [e.downstream.method, e.downstream.path])).toEqual([
+      ['POST', '/a?b'],
+      ['PUT', '/b'],
     ])
     expect(server.server.connections).toBe(1)
   })
@@ -132,9 +132,7 @@ describe('the app server', () => {
 
 describe('the address of a listener', () => {
   it.each(['15080', 'localhost', '127.0.0.1:99999', '[::1', ''])('%s is explained', async listen => {
-    await expect(new TestServer(echo, { listen }).start()).rejects.toThrow(
-      `cannot listen on ${listen}: an address looks like 127.0.0.1:15080, [::1]:15080 or localhost:15080 (EINVAL)`,
-    )
+    await expect(new TestServer(echo, { listen }).start()).rejects.toThrow(/write HOST:PORT|above 65535/)
   })
 })
 

@@ -38,7 +38,6 @@ describe('an Upgrade offer that is not tunnelled is served as an ordinary reques
     await client.until(received => received.includes('hel') && received.endsWith('0\r\n\r\n'))
     client.send('GET /b HTTP/1.1\r\nHost: x\r\n\r\n')
     await client.untilHas('X-Path: /b')
-    expect(running.exchanges.map(e => e.downstream.bytesOut)).toEqual([5, 0])
   })
 
   // From Node 24.9 on, what is pipelined behind the body of an ignored offer in the same read is lost by Node.

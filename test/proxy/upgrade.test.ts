@@ -351,7 +351,7 @@ describe('a handshake', () => {
     const client = await server.client()
     client.send(handshake())
     expect(JSON.parse(bodyOf(await client.untilClosed()))).toMatchObject({ reason: 'connect', status: 502 })
-    expect(sessions[0]?.outcomes).toEqual([{ kind: 'connect', code: 'ETIMEDOUT' }])
+    expect(sessions[0]?.outcomes).toEqual([{ kind: 'connect', code: 'CONNECT_TIMEOUT' }])
   })
 
   it('whose app leaves meanwhile is given up', async () => {

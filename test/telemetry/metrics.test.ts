@@ -162,13 +162,13 @@ describe('retries', () => {
 })
 
 describe('breakers', () => {
-  it('count their transitions, observed ones apart, with a bounded reason', async () => {
+  it('count their transitions, observed ones apart, each with its reason', async () => {
     const { metrics, emit } = setUp()
-    emit(transition, { ...transition, observeOnly: true }, { ...transition, to: 'half-open', reason: 'no such word' })
+    emit(transition, { ...transition, observeOnly: true }, { ...transition, to: 'half-open', reason: 'time' })
     expect((await scrape(metrics)).series('forbear_breaker_transitions_total')).toEqual([
       { upstream: 'payments', route: '', to: 'open', reason: 'failure-ratio', mode: 'enforce', value: 1 },
       { upstream: 'payments', route: '', to: 'open', reason: 'failure-ratio', mode: 'observe', value: 1 },
-      { upstream: 'payments', route: '', to: 'half-open', reason: 'other', mode: 'enforce', value: 1 },
+      { upstream: 'payments', route: '', to: 'half-open', reason: 'time', mode: 'enforce', value: 1 },
     ])
   })
 

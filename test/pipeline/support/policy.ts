@@ -1,4 +1,5 @@
 import type { EffectivePolicy, RouteSnapshot, Snapshot, UpstreamSnapshot } from '../../../src/core/snapshot.js'
+import { BUILT_IN_POLICY } from '../../support/built-in.js'
 
 /** Any part of a section, or of a section's section; sets and lists are replaced whole. */
 export type Part<T> = T extends ReadonlySet<unknown> | readonly unknown[]
@@ -7,35 +8,16 @@ export type Part<T> = T extends ReadonlySet<unknown> | readonly unknown[]
     ? { readonly [K in keyof T]?: Part<T[K]> }
     : T
 
-const NONE = Number.POSITIVE_INFINITY
+const { retry } = BUILT_IN_POLICY
 
 /** The built-in defaults, but without jitter, so that every wait is known: 200 ms, 400 ms, 800 ms …; after a 429 from 1 s. */
 export const DEFAULTS: EffectivePolicy = {
-  timeouts: { connectMs: 3000, attemptMs: 30_000, totalMs: 30_000, idleMs: 60_000, responseMs: NONE },
+  ...BUILT_IN_POLICY,
   retry: {
-    maxAttempts: 5,
-    retryOn: { connect: true, reset: true, timeout: true, statuses: new Set([408, 425, 429, 502, 503, 504]) },
-    onHeaders: [],
-    backoff: { kind: 'exponential', baseMs: 200, factor: 2, capMs: 30_000, jitter: { kind: 'none' } },
-    throttled: { kind: 'exponential', baseMs: 1000, factor: 2, capMs: 30_000, jitter: { kind: 'none' } },
-    retryAfter: { capMs: 30_000, scope: 'request' },
-    idempotency: { keyHeaders: ['idempotency-key'], generate: false },
-    maxBodyBytes: 65_536,
+    ...retry,
+    backoff: { ...retry.backoff, jitter: { kind: 'none' } },
+    throttled: { ...retry.throttled, jitter: { kind: 'none' } },
   },
-  budget: { ratio: 0.2, windowMs: 10_000, minPerSecond: 0.5 },
-  breaker: {
-    mode: 'enforce',
-    failureRatio: 0.8,
-    windowMs: 10_000,
-    minRequests: 20,
-    consecutiveFailures: 10,
-    openForMs: 1000,
-    maxOpenForMs: 15_000,
-    whenOpen: 'refuse',
-  },
-  limits: { maxInFlight: 1024, maxWaiting: 1024, maxWaitingBytes: 16_777_216 },
-  propagate: false,
-  longPoll: false,
 }
 
 export type PolicyPart = Part<EffectivePolicy>

@@ -3,7 +3,7 @@ import type { Timer } from '../../../src/clock/clock.js'
 import { VirtualClock } from '../../../src/clock/virtual-clock.js'
 import { Pipeline } from '../../../src/pipeline/pipeline.js'
 import type { RequestAddress, UpgradeDecision } from '../../../src/pipeline/ports.js'
-import { createBreaker } from '../../../src/proxy/opossum-breaker.js'
+import { breakersOn } from '../../../src/proxy/make-breaker.js'
 import type { ForbearEvent, UpstreamStatus } from '../../../src/telemetry/events.js'
 import { AppBody, AppCall, flat } from './app-call.js'
 import { type PolicyPart, snapshotOf, type UpstreamPart } from './policy.js'
@@ -56,13 +56,7 @@ export class Stage {
         transport: this.upstream,
         newKey: () => `minted-${++this.#keys}`,
         connections: () => 0,
-        makeBreaker: (settings, latency, onTransition) =>
-          createBreaker(settings, {
-            random,
-            onTransition,
-            nowMs: () => clock.nowMs(),
-            p95Ms: () => latency.quantile(0.95, clock.nowMs()),
-          }),
+        makeBreaker: breakersOn(clock, random),
       },
       snapshotOf(1, upstreams, invalid),
     )

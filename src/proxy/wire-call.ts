@@ -23,7 +23,7 @@ const HOLD_MS = 1_000
 const TAKEN_BACK = new fail.CodedError('TAKEN_BACK', 'the attempt was aborted')
 
 /** One request and its answer on one connection; undici calls it as its handler. */
-export class Exchange implements Dispatcher.DispatchHandler {
+export class WireCall implements Dispatcher.DispatchHandler {
   held: HeldResponse | null = null
   private phase: Phase = 'queued'
   private starting = false
@@ -185,9 +185,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.upload.broke(error)) {
       // The app is going; its side aborts us, if it has not been told of this already.
       const cause = new fail.CodedError(fail.REQUEST_BODY, error.message)
-      const failure = fail.exchangeFailure(cause, this.idleBeforeMs)
+      const failure = fail.wireFailure(cause, this.idleBeforeMs)
       this.later(setImmediate, () => this.attempt.listener.onFailure(failure))
-    } else this.tell(fail.exchangeFailure(error, this.idleBeforeMs))
+    } else this.tell(fail.wireFailure(error, this.idleBeforeMs))
   }
 
   private broken(error: Error): void {
@@ -202,7 +202,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   private breakOff(code: string, message: string): void {
     this.phase = 'failing'
     this.abortWire?.()
-    this.tell(fail.exchangeFailure(new fail.CodedError(code, message), this.idleBeforeMs))
+    this.tell(fail.wireFailure(new fail.CodedError(code, message), this.idleBeforeMs))
   }
 
   private tell(failure: AttemptFailure): void {
