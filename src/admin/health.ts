@@ -27,7 +27,7 @@ export function healthPages({ phase, metrics }: HealthDeps): ReadonlyMap<string,
     ['/livez', () => text(200, 'ok\n')],
     ['/readyz', () => text(phase() === 'ready' ? 200 : 503, `${phase()}\n`)],
     ['/startupz', () => (phase() === 'starting' ? text(503, 'starting\n') : text(200, 'started\n'))],
-    ['/metrics', async () => ({ status: 200, contentType: metrics.contentType, body: await metrics.render() })],
+    ['/metrics', async () => ({ status: 200, ...(await metrics.scrape()) })],
   ])
 }
 

@@ -1,13 +1,10 @@
 /**
- * Counts events and renders them, with gauges read from the status, as Prometheus text. Label values come from the
+ * Counts events and shows them, with gauges read from the status, to Prometheus. Label values come from the
  * configuration and from closed lists only, never from a request (linkerd/linkerd2#1378).
  */
-import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Registry } from 'prom-client'
 import type { EventSink, ForbearEvent, SidecarStatus } from './events.js'
-import { CONTENT_TYPE, Exposition } from './exposition.js'
-import { metricFamilies } from './metric-families.js'
 import { ScopeTally } from './scope-tally.js'
+import { type Scrape, scrape } from './scrape.js'
 import { SeriesCap } from './tally.js'
 
 export interface MetricsOptions {
@@ -18,8 +15,7 @@ export interface MetricsOptions {
 }
 
 export interface MetricsSource {
-  readonly contentType: string
-  render(): Promise<string>
+  scrape(): Promise<Scrape>
 }
 
 export interface Metrics extends EventSink, MetricsSource {}
@@ -56,31 +52,31 @@ export function createMetrics({ status, maxSeries = 20_000 }: MetricsOptions): M
     }
   }
 
-  /** Upstreams that a reload removed are shown once more with their last counts. */
-  function prune(current: SidecarStatus): void {
-    if (!pruneDue) return
+  /** Upstreams without a place in the status any more, if there was a reload since the last scrape. */
+  function removed(current: SidecarStatus): readonly string[] {
+    if (!pruneDue) return []
     pruneDue = false
     const names = new Set([NO_UPSTREAM, ...current.upstreams.map(each => each.name)])
-    for (const [upstream, routes] of scopes) {
-      if (names.has(upstream)) continue
-      scopes.delete(upstream)
-      for (const scope of routes.values()) cap.giveBack(scope.series)
-    }
+    return [...scopes.keys()].filter(upstream => !names.has(upstream))
   }
 
-  async function render(): Promise<string> {
-    const out = new Exposition()
-    const current = status()
-    const all = [...scopes.values()].flatMap(routes => [...routes.values()])
-    for (const write of metricFamilies([...all, overflow], reloads, current)) {
-      write(out)
-      await nextTurn()
-    }
-    prune(current)
-    return `${out.text()}${await (await processRegistry()).metrics()}`
+  function forget(upstream: string): void {
+    for (const scope of scopes.get(upstream)?.values() ?? []) cap.giveBack(scope.series)
+    scopes.delete(upstream)
   }
 
-  return { emit, render, contentType: CONTENT_TYPE }
+  return {
+    emit,
+    async scrape() {
+      const current = status()
+      const gone = removed(current)
+      const all = [...scopes.values()].flatMap(routes => [...routes.values()])
+      const answer = await scrape({ scopes: [...all, overflow], reloads, status: current })
+      // Their last counts were shown once more.
+      gone.forEach(forget)
+      return answer
+    },
+  }
 }
 
 type Counted = Extract<
@@ -109,19 +105,4 @@ function count(event: Counted, scope: ScopeTally, overflow: ScopeTally): void {
       if (!scope.transition(event)) overflow.transition(event)
       break
   }
-}
-
-let registry: Promise<Registry> | undefined
-
-/**
- * CPU, memory and event-loop lag of this process, from the first scrape on: prom-client takes 45 ms to load and samples
- * the event loop, which a sidecar that nobody scrapes need not pay.
- */
-function processRegistry(): Promise<Registry> {
-  registry ??= import('prom-client').then(({ default: client }) => {
-    const own = new client.Registry()
-    client.collectDefaultMetrics({ register: own, eventLoopMonitoringPrecision: 50 })
-    return own
-  })
-  return registry
 }

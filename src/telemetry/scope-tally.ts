@@ -1,5 +1,4 @@
 import type { AttemptFinished, BreakerChanged, RequestFinished, RetryDenied, RetryScheduled } from './events.js'
-import { labels } from './exposition.js'
 import { Histogram, type SeriesCap, WordCounts } from './tally.js'
 
 /** The last one stands for any other. */
@@ -14,8 +13,7 @@ const METHOD_INDEX: ReadonlyMap<string, number> = new Map(METHOD_CLASSES.map((na
 
 /** Everything counted for one upstream and route. A method answers false when the series cap left no room. */
 export class ScopeTally {
-  readonly upstream: string
-  readonly labels: string
+  readonly labels: { readonly upstream: string; readonly route: string }
   /** By outcome; slot = method × code. */
   readonly requests: WordCounts
   /** By result; slot = code. */
@@ -29,8 +27,7 @@ export class ScopeTally {
   readonly backoffSeconds: Histogram
 
   constructor(upstream: string, route: string, cap: SeriesCap) {
-    this.upstream = upstream
-    this.labels = labels({ upstream, route })
+    this.labels = { upstream, route }
     this.requests = new WordCounts(METHOD_CLASSES.length * CODE_CLASSES.length, cap)
     this.attempts = new WordCounts(CODE_CLASSES.length, cap)
     this.retries = new WordCounts(1, cap)

@@ -61,8 +61,8 @@ describe('the metrics page', () => {
   })
 
   it('that cannot be rendered is a 500 and harms nothing else', async () => {
-    const render = () => Promise.reject(new Error('no figures'))
-    const address = await at({ metrics: { contentType: 'text/plain', render } })
+    const scrape = () => Promise.reject(new Error('no figures'))
+    const address = await at({ metrics: { scrape } })
     expect(await call(address, 'GET', '/metrics')).toMatchObject({
       status: 500,
       body: expect.stringContaining('no figures'),

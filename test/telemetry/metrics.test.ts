@@ -14,7 +14,7 @@ function setUp(options: { status?: () => SidecarStatus; maxSeries?: number } = {
 type Series = { readonly [label: string]: unknown; readonly value: number }
 
 async function scrape(metrics: Metrics) {
-  const { samples, types } = readPrometheusText(await metrics.render())
+  const { samples, types } = readPrometheusText((await metrics.scrape()).body)
   return {
     types,
     own: samples.filter(sample => sample.name.startsWith('forbear_')),
@@ -266,6 +266,34 @@ describe('the number of series', () => {
     emit(requestFinished({ upstream: 'new' }))
     expect(await names()).toContain('new')
   })
+
+  it('shrinks, too, when the reload falls into a scrape, and what the reload added keeps its counts', async () => {
+    let upstreams = [upstreamStatus({ name: 'gone' })]
+    const { metrics, emit } = setUp({ status: () => sidecarStatus({ upstreams }) })
+    emit(requestFinished({ upstream: 'gone' }), reloaded('applied'))
+    const during = scrape(metrics)
+    upstreams = [upstreamStatus({ name: 'new' })]
+    emit(reloaded('applied'), requestFinished({ upstream: 'new' }))
+    await during
+    const names = async () => (await scrape(metrics)).series('forbear_requests_total').map(({ upstream }) => upstream)
+    expect(await names()).toEqual(['gone', 'new'])
+    expect(await names()).toEqual(['new'])
+  })
+})
+
+it('a scrape lets other work go on between any two families', async () => {
+  const { metrics } = setUp()
+  const { types } = await scrape(metrics)
+  let turns = 0
+  const count = () => {
+    turns += 1
+    ticking = setImmediate(count)
+  }
+  let ticking = setImmediate(count)
+  await scrape(metrics)
+  clearImmediate(ticking)
+  const families = [...types.keys()].filter(name => name.startsWith('forbear_'))
+  expect(turns).toBeGreaterThanOrEqual(families.length - 1)
 })
 
 it('label values are escaped', async () => {
