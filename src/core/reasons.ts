@@ -44,7 +44,6 @@ export type Outcome = DeliveredOutcome | OwnReason | UnansweredOutcome
 
 /** Why a further attempt was not made; `forbear_retries_denied_total{reason}`. */
 export type DenialReason =
-  | 'committed'
   | 'not-repeatable'
   | 'body-too-large'
   | 'retries-exhausted'

@@ -156,7 +156,7 @@ export class Exchange implements AppListener, Call, ActiveCall {
       this.#remember().hold(run, HELD_ANSWER_BYTES)
       this.#retry(step.delayMs, facts, head.status, null)
     } else {
-      reportDenied(this, step.denied)
+      if (step.denied !== null) reportDenied(this, step.denied)
       this.#commit(run, step.outcome)
     }
   }
@@ -166,7 +166,7 @@ export class Exchange implements AppListener, Call, ActiveCall {
     this.#remember().lastFailure = failure
     const step = nextStep(this, this.#remember(), facts, failure)
     if (step.retry) this.#retry(step.delayMs, facts, null, failure.text)
-    else this.stop(facts.retryable ? step.denied : null, step.outcome)
+    else this.stop(step.denied, step.outcome)
   }
 
   onDeadlineCut(): void {

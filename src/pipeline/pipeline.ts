@@ -227,6 +227,7 @@ export class Pipeline {
       path: withoutQuery(request.path),
       status: ownStatus(reason),
       outcome: reason,
+      denied: null,
       attempts: 0,
       durationMs: 0,
       headMs: null,

@@ -13,6 +13,7 @@ export function reportFinished(exchange: Exchange, ending: Ending): void {
     path: withoutQuery(exchange.appPath),
     status: ending.status,
     outcome: ending.outcome,
+    denied: exchange.memory?.denied ?? null,
     attempts: exchange.attempts,
     durationMs: deps.clock.nowMs() - exchange.arrivedMs,
     headMs: exchange.headMs,
@@ -46,6 +47,7 @@ export function reportRetry(
 }
 
 export function reportDenied(exchange: Exchange, reason: DenialReason): void {
+  if (exchange.memory !== null) exchange.memory.denied = reason
   exchange.deps.sink.emit({
     type: 'retry-denied',
     upstream: exchange.upstream.name,

@@ -1,4 +1,5 @@
 import type { Withdrawal } from '../core/budget.js'
+import type { DenialReason } from '../core/reasons.js'
 import type { AttemptRun, RunFailure } from './attempt-run.js'
 import type { Lane } from './lane.js'
 
@@ -13,6 +14,8 @@ export class RetryMemory {
   held: AttemptRun | null = null
   lastFailure: RunFailure | null = null
   previousDelayMs: number | null = null
+  /** Why no further attempt was made. */
+  denied: DenialReason | null = null
   readonly #lane: Lane
   #own: Withdrawal | null = null
   #parent: Withdrawal | null = null

@@ -9,11 +9,11 @@ import type { RetryMemory } from './retry-memory.js'
 /** What follows a failed attempt. */
 export type Step =
   | { readonly retry: true; readonly delayMs: number }
-  | { readonly retry: false; readonly denied: DenialReason; readonly outcome: DeliveredOutcome }
+  /** `denied: null` = there was nothing to repeat. */
+  | { readonly retry: false; readonly denied: DenialReason | null; readonly outcome: DeliveredOutcome }
 
 /** Words that mean something to an operator but are not outcomes of their own. */
 const OUTCOME_OF: Readonly<Partial<Record<DenialReason | 'not-retryable', DeliveredOutcome>>> = {
-  committed: 'delivered',
   'retries-off': 'retries-exhausted',
   'not-retryable': 'delivered',
 }
@@ -54,6 +54,6 @@ export function nextStep(
   })
   if (decision.retry) return { retry: true, delayMs: decision.delayMs }
   const { reason } = decision
-  const denied = reason === 'not-retryable' ? 'committed' : reason
+  const denied = reason === 'not-retryable' ? null : reason
   return { retry: false, denied, outcome: OUTCOME_OF[reason] ?? (reason as DeliveredOutcome) }
 }

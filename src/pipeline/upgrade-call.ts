@@ -124,6 +124,7 @@ export class UpgradeCall {
       path: withoutQuery(this.#request.path),
       status,
       outcome,
+      denied: null,
       attempts,
       durationMs,
       headMs: outcome === 'delivered' ? durationMs : null,

@@ -4,8 +4,8 @@ import type { MessageCode } from './codes.js'
 import { matchOf } from './compile-upstream.js'
 import { message, type Path, valueAt, whereText } from './document.js'
 import type { JudgedDocument } from './judge.js'
-import { isFaulty } from './layers.js'
 import type { PolicyMessage } from './messages.js'
+import { isFaulty } from './overlay.js'
 
 export interface Conflicts {
   readonly messages: readonly PolicyMessage[]

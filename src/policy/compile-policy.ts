@@ -2,7 +2,7 @@
 import type { BackoffSettings, Jitter } from '../core/backoff.js'
 import type { EffectivePolicy, RetryHeader, RetryOn, RetrySettings, TimeoutSettings } from '../core/snapshot.js'
 import { parseDurationMs } from './duration.js'
-import type { Fields } from './layers.js'
+import type { Fields } from './overlay.js'
 import { parseSizeBytes } from './size.js'
 
 export function compilePolicy(fields: Fields): EffectivePolicy {

@@ -3,7 +3,7 @@ import type { EffectivePolicy, PathMatch, RouteSnapshot, TlsSettings, UpstreamSn
 import { compilePolicy, reader } from './compile-policy.js'
 import { valueAt } from './document.js'
 import type { Route, UpstreamDocument } from './generated/documents.js'
-import type { Fields } from './layers.js'
+import type { Fields } from './overlay.js'
 import { parseTarget } from './target.js'
 
 /** What is in force for an upstream and for each of its routes, in their order. */

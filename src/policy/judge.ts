@@ -6,8 +6,8 @@ import { documentFindings } from './document-rules.js'
 import { formatFindings } from './field-formats.js'
 import { validatePolicy, validateUpstream } from './generated/validators.js'
 import { foreignFinding, type Identity, identityOf, type Kind } from './identity.js'
-import { isFaulty, WHOLE } from './layers.js'
 import type { PolicyMessage } from './messages.js'
+import { isFaulty, WHOLE } from './overlay.js'
 import { schemaFindings } from './schema-findings.js'
 
 export interface JudgedDocument extends Identity {

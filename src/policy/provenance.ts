@@ -1,7 +1,7 @@
 /** Every setting in force for an upstream or one of its routes, and where it was written. */
 import { placeOf, valueAt } from './document.js'
 import { SECTION_FIELDS } from './generated/fields.js'
-import type { Field, Fields } from './layers.js'
+import type { Field, Fields } from './overlay.js'
 import { readDocuments } from './read-documents.js'
 import { PolicyLayers } from './resolve.js'
 import type { PolicySource } from './source.js'

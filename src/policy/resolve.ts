@@ -2,9 +2,9 @@
 import { type Effective, effectiveOf } from './compile-upstream.js'
 import { message, valueAt } from './document.js'
 import type { JudgedDocument } from './judge.js'
-import { BUILT_IN_FIELDS, type Fields, isFaulty, type Layer, overlay } from './layers.js'
 import type { PolicyMessage } from './messages.js'
 import { nearest } from './nearest.js'
+import { BUILT_IN_FIELDS, type Fields, isFaulty, type Layer, overlay } from './overlay.js'
 
 const DEFAULT = 'default'
 const RANK = { default: 1, policy: 2, upstream: 3, route: 4 } as const

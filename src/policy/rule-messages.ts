@@ -5,8 +5,8 @@
 import type { EffectivePolicy } from '../core/snapshot.js'
 import { message, whereText } from './document.js'
 import { RULES, type Rule } from './field-rules.js'
-import type { Field, Fields, Layer } from './layers.js'
 import type { PolicyMessage } from './messages.js'
+import type { Field, Fields, Layer } from './overlay.js'
 
 type Written = Field & { readonly layer: Layer }
 

@@ -7,6 +7,8 @@ export const APP_IDLE_TIMEOUT = 'APP_IDLE_TIMEOUT'
 /** The app's request body broke off; the app is gone or about to be. */
 export const REQUEST_BODY = 'REQUEST_BODY'
 export const CONNECT_TIMEOUT = 'CONNECT_TIMEOUT'
+/** Below 100: no status at all (RFC 9110 §15). */
+export const INVALID_STATUS = 'INVALID_STATUS'
 /** undici refused to write the request. */
 export const INVALID_REQUEST = 'INVALID_REQUEST'
 
@@ -21,6 +23,7 @@ const BAD_RESPONSE_CODES = new Set([
   'ERR_ASSERTION',
   'UNEXPECTED_UPGRADE',
   'TOO_MANY_INTERIM',
+  INVALID_STATUS,
 ])
 
 const INVALID_REQUEST_CODES = new Set([

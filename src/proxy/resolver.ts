@@ -32,8 +32,8 @@ interface Name {
 /** Names to addresses, with the last good answer kept for as long as no better one comes. */
 export class Resolver {
   private readonly names = new Map<string, Name>()
-  private readonly wide = new Lane(WIDE_LANE)
-  private readonly narrow = new Lane(NARROW_LANE)
+  private readonly wide = new LookupLane(WIDE_LANE)
+  private readonly narrow = new LookupLane(NARROW_LANE)
 
   constructor(
     private readonly clock: Clock,
@@ -99,7 +99,7 @@ function turned<T>(list: readonly T[], turn: number): readonly T[] {
 }
 
 /** At most `width` jobs at a time, first come first served. */
-class Lane {
+class LookupLane {
   private running = 0
   private readonly queue: ((left: () => void) => void)[] = []
 

@@ -12,7 +12,7 @@ import type { TlsSettings } from '../core/snapshot.js'
 import { ownAnswer } from '../pipeline/answers.js'
 import type { UpgradeGranted } from '../pipeline/ports.js'
 import type { EventSink } from '../telemetry/events.js'
-import { CONNECT_TIMEOUT, CodedError, codeOf } from './failure.js'
+import { CONNECT_TIMEOUT, CodedError, codeOf, INVALID_STATUS } from './failure.js'
 import { forwardResponseHeaders } from './headers.js'
 import { answerText } from './refuse-socket.js'
 import { relayRefusal } from './relay-refusal.js'
@@ -121,11 +121,16 @@ export class Tunnel {
   }
 
   #refused(response: IncomingMessage): void {
+    const status = response.statusCode ?? 0
+    if (status < 100) {
+      response.destroy()
+      return this.#fail('bad-response', new CodedError(INVALID_STATUS, `the status ${status}`))
+    }
     if (!this.#settleHandshake('refused')) {
       response.destroy()
       return
     }
-    this.granted.onOutcome({ kind: 'response', status: response.statusCode ?? 0 })
+    this.granted.onOutcome({ kind: 'response', status })
     relayRefusal(this.request, this.socket, response, this.#via, this.granted.extra)
   }
 

@@ -160,7 +160,8 @@ export class WireCall implements Dispatcher.DispatchHandler {
 
   private interim(status: number, headers: RawHeaders): void {
     this.interims++
-    if (status === 101) this.breakOff('UNEXPECTED_UPGRADE', 'a 101 that nobody asked for')
+    if (status < 100) this.breakOff(fail.INVALID_STATUS, `the status ${status}`)
+    else if (status === 101) this.breakOff('UNEXPECTED_UPGRADE', 'a 101 that nobody asked for')
     else if (this.interims > MAX_INTERIM) this.breakOff('TOO_MANY_INTERIM', `over ${MAX_INTERIM} interim responses`)
     else this.attempt.listener.onInterim(status, headers)
   }

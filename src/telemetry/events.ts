@@ -17,6 +17,8 @@ export interface RequestFinished {
   /** What the app got; 499 when it left first. */
   readonly status: number
   readonly outcome: Outcome
+  /** Why the last failed attempt was not followed by another, worth one though it was; `null` = that never came up. */
+  readonly denied: DenialReason | null
   readonly attempts: number
   /** From the arrival of the head to the end of the answer, ms. */
   readonly durationMs: number

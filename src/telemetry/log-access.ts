@@ -15,6 +15,7 @@ export function accessFields(event: RequestFinished) {
     status: event.status,
     outcome: event.outcome,
     flags: flagsOf(event.outcome),
+    denied: event.denied,
     attempts: event.attempts,
     durationMs: twoDecimals(event.durationMs),
     headMs: event.headMs === null ? null : twoDecimals(event.headMs),

@@ -23,6 +23,7 @@ describe('what is told of a request', () => {
         path: '/api/orders',
         status: 200,
         outcome: 'delivered',
+        denied: null,
         attempts: 2,
         durationMs: 315,
         headMs: 215,
@@ -56,6 +57,19 @@ describe('what is told of a request', () => {
       { ...common, attempt: 1, status: null, result: 'reset', durationMs: 5 },
       { ...common, attempt: 2, status: 503, result: 'response', durationMs: 10 },
       { ...common, attempt: 3, status: 200, result: 'response', durationMs: 10 },
+    ])
+  })
+
+  it('tells why no further attempt followed, whatever the app was answered', async () => {
+    const budget = { ratio: 0, minPerSecond: 0 }
+    const stage = new Stage({ budget })
+    stage.upstream.plays(fail('connect'), reply(503), reply(500))
+    for (const path of ['/connect', '/answer', '/final']) stage.get(path)
+    await stage.finish()
+    expect(stage.of('request-finished').map(({ path, outcome, denied }) => [path, outcome, denied])).toEqual([
+      ['/connect', 'connect', 'budget-exhausted'],
+      ['/answer', 'budget-exhausted', 'budget-exhausted'],
+      ['/final', 'delivered', null],
     ])
   })
 

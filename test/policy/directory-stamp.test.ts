@@ -2,7 +2,7 @@ import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { dataTarget, directoryIdentity, directoryStamp } from '../../src/policy/directory-stamp.js'
-import { ConfigMapDir, temporaryDirectory } from './support/config-map.js'
+import { configMapDir, temporaryDirectory } from './support/config-map.js'
 
 test('the stamp stays while nothing changes', async () => {
   const dir = await temporaryDirectory()
@@ -46,7 +46,7 @@ test('files that are no policies do not count', async () => {
 })
 
 test('of a mounted ConfigMap only the target of ..data counts', async () => {
-  const map = await ConfigMapDir.create({ 'a.yaml': 'a' })
+  const map = await configMapDir({ 'a.yaml': 'a' })
   const before = await directoryStamp(map.path)
   await writeFile(join(map.path, 'beside.yaml'), 'b')
   expect(await directoryStamp(map.path)).toBe(before)

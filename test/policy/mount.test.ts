@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { describeMount, mountedFiles } from '../../src/policy/mount.js'
-import { ConfigMapDir, temporaryDirectory } from './support/config-map.js'
+import { configMapDir, temporaryDirectory } from './support/config-map.js'
 
 const MOUNT_INFO = String.raw`
 22 1 254:1 / / rw,relatime - ext4 /dev/vda rw
@@ -23,7 +23,7 @@ test('a mounted directory is no such file', () => {
 })
 
 test('a mounted ConfigMap is told from a plain directory', async () => {
-  const map = await ConfigMapDir.create({ 'a.yaml': 'a' })
+  const map = await configMapDir({ 'a.yaml': 'a' })
   expect(await describeMount(map.path)).toEqual({
     level: 'info',
     message: `${map.path} is a mounted ConfigMap or Secret: an edit arrives when the kubelet syncs`,

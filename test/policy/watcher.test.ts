@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import type { Snapshot } from '../../src/core/snapshot.js'
 import type { LoadAnswer } from '../../src/policy/load-request.js'
-import { ConfigMapDir, temporaryDirectory } from './support/config-map.js'
+import { configMapDir, temporaryDirectory } from './support/config-map.js'
 import { eventually, FastClock, loadText, snapshotOf, watching } from './support/watching.js'
 
 const FILE = 'shop.yaml'
@@ -18,7 +18,7 @@ async function plainDirectory(text: string): Promise<{ dir: string; write(text: 
 
 describe('a mounted ConfigMap', () => {
   test('each swap of several in a row comes into force', async () => {
-    const map = await ConfigMapDir.create({ [FILE]: 'one' })
+    const map = await configMapDir({ [FILE]: 'one' })
     const { inForce, applied, results } = watching(map.path)
     for (const text of ['two', 'three', 'four', 'five', 'six']) {
       await map.swap({ [FILE]: text })
@@ -29,7 +29,7 @@ describe('a mounted ConfigMap', () => {
   })
 
   test('one swap is one reload, a burst far fewer than its swaps, and the last content wins', async () => {
-    const map = await ConfigMapDir.create({ [FILE]: 'one' })
+    const map = await configMapDir({ [FILE]: 'one' })
     const { inForce, loads, events } = watching(map.path)
     await map.swap({ [FILE]: 'two' })
     await inForce()
@@ -44,7 +44,7 @@ describe('a mounted ConfigMap', () => {
   })
 
   test('equal content swapped in is nobody’s news', async () => {
-    const map = await ConfigMapDir.create({ [FILE]: 'one' })
+    const map = await configMapDir({ [FILE]: 'one' })
     const { inForce, loads, events } = watching(map.path)
     await map.swap({ [FILE]: 'one' })
     await eventually(() => loads() === 1)
@@ -235,7 +235,7 @@ describe('--start valid-only', () => {
 })
 
 test('says at the start whether edits can arrive', async () => {
-  const map = await ConfigMapDir.create({ [FILE]: 'one' })
+  const map = await configMapDir({ [FILE]: 'one' })
   const { notices } = watching(map.path)
   await eventually(() => notices.length === 1)
   expect(notices[0]).toMatch(/^info .* is a mounted ConfigMap/)

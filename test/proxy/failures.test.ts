@@ -114,6 +114,7 @@ describe('an answer that is not HTTP is a bad response', () => {
   const cases: [string, string][] = [
     ['when it is garbage', 'hello\r\n\r\n'],
     ['when it is another version', 'HTTP/9.9 200 OK\r\n\r\n'],
+    ['when its status is none', 'HTTP/1.1 099 OK\r\nContent-Length: 0\r\n\r\n'],
     ['when a field is malformed', 'HTTP/1.1 200 OK\r\nBad Name: x\r\n\r\n'],
     ['when the length is no number', 'HTTP/1.1 200 OK\r\nContent-Length: ten\r\n\r\n'],
     ['when two lengths disagree', 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n'],

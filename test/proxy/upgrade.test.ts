@@ -294,6 +294,15 @@ describe('a handshake', () => {
     await eventually(() => sessions[0]?.closed === 1)
   })
 
+  it.each(['000', '099'])('answered with the status %s, which is none, gets 502', async code => {
+    const upstream = await rawUpstream(socket => socket.write(`HTTP/1.1 ${code} No\r\nContent-Length: 0\r\n\r\n`))
+    const { server, sessions } = await proxyTo(upstream.port)
+    const client = await server.client()
+    client.send(handshake())
+    expect(await client.untilClosed()).toMatch(/^HTTP\/1\.1 502 /)
+    expect(sessions[0]?.outcomes).toEqual([{ kind: 'bad-response', code: 'INVALID_STATUS' }])
+  })
+
   it('refused with a large body passes all of it, and with a broken one destroys the connection', async () => {
     const size = 3_000_000
     const upstream = await rawUpstream((socket, head) => {

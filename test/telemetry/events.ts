@@ -9,6 +9,7 @@ export function requestFinished(over: Partial<RequestFinished> = {}): RequestFin
     path: '/v1/orders',
     status: 200,
     outcome: 'delivered',
+    denied: null,
     attempts: 1,
     durationMs: 12.3456,
     headMs: 11.2345,

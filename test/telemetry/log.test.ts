@@ -58,6 +58,7 @@ describe('the access log', () => {
       status: 200,
       outcome: 'delivered',
       flags: '-',
+      denied: null,
       attempts: 1,
       durationMs: 12.35,
       headMs: 11.23,
@@ -66,6 +67,12 @@ describe('the access log', () => {
       generation: 3,
       traceId,
     })
+  })
+
+  it('tells why an answer of our own had no further attempt before it', () => {
+    expect(logged([requestFinished({ outcome: 'connect', denied: 'budget-exhausted' })])).toMatchObject([
+      { outcome: 'connect', denied: 'budget-exhausted' },
+    ])
   })
 
   it.each([...DELIVERED_OUTCOMES, ...OWN_REASONS, ...UNANSWERED_OUTCOMES])(

@@ -141,7 +141,6 @@ describe('retries', () => {
   )
 
   const denials: Record<DenialReason, true> = {
-    committed: true,
     'not-repeatable': true,
     'body-too-large': true,
     'retries-exhausted': true,

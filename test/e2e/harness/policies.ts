@@ -1,12 +1,11 @@
-/** Policy directories as people and as the kubelet write them. */
-import { mkdir, mkdtemp, readdir, readlink, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises'
+/** Policy directories as people write them. */
+import { mkdtemp, rename, rm, unlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
+import type { Files } from '../../support/config-map.js'
 
 export type Document = Readonly<Record<string, unknown>>
-/** File name → text. */
-export type Files = Readonly<Record<string, string>>
 
 export const toYaml = (...documents: readonly Document[]): string => documents.map(one => stringify(one)).join('---\n')
 
@@ -32,7 +31,7 @@ export const quickRetry = (retry: Document = {}): Document => ({ backoff: briefl
 /** More allowance than any test uses: for tests that are not about the budget. */
 export const ample = { ratio: 1, window: '10s', minPerSecond: 100 }
 
-const temporary = (): Promise<string> => mkdtemp(join(tmpdir(), 'forbear-e2e-'))
+export const temporary = (): Promise<string> => mkdtemp(join(tmpdir(), 'forbear-e2e-'))
 
 /** A plain directory that is edited in place. */
 export class PolicyDir {
@@ -57,41 +56,6 @@ export class PolicyDir {
 
   remove(name: string): Promise<void> {
     return unlink(join(this.path, name))
-  }
-
-  async dispose(): Promise<void> {
-    await rm(this.path, { recursive: true, force: true })
-  }
-}
-
-/**
- * A mounted ConfigMap with the steps of the kubelet's atomic writer, in its order: a new timestamped directory, `..data_tmp`
- * renamed over `..data`, links for new names, links of vanished names removed, the old directory removed.
- */
-export class ConfigMapDir {
-  #writes = 0
-
-  private constructor(readonly path: string) {}
-
-  static async create(files: Files): Promise<ConfigMapDir> {
-    const dir = new ConfigMapDir(await temporary())
-    await dir.swap(files)
-    return dir
-  }
-
-  async swap(files: Files): Promise<void> {
-    const old = await readlink(join(this.path, '..data')).catch(() => null)
-    const fresh = `..2026_11_30_21_00_00.${String(++this.#writes).padStart(9, '0')}`
-    await mkdir(join(this.path, fresh))
-    for (const [name, text] of Object.entries(files)) await writeFile(join(this.path, fresh, name), text)
-    await symlink(fresh, join(this.path, '..data_tmp'))
-    await rename(join(this.path, '..data_tmp'), join(this.path, '..data'))
-    const visible = (await readdir(this.path)).filter(name => !name.startsWith('..'))
-    for (const name of Object.keys(files)) {
-      if (!visible.includes(name)) await symlink(join('..data', name), join(this.path, name))
-    }
-    for (const name of visible) if (!(name in files)) await unlink(join(this.path, name))
-    if (old) await rm(join(this.path, old), { recursive: true })
   }
 
   async dispose(): Promise<void> {

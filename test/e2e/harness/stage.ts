@@ -1,6 +1,8 @@
 /** What one end-to-end test stands on; everything it started is gone when the test ends. */
+import { rm } from 'node:fs/promises'
 import { test as base } from 'vitest'
-import { ConfigMapDir, type Document, type Files, PolicyDir, toYaml } from './policies.js'
+import { ConfigMapDir, type Files } from '../../support/config-map.js'
+import { type Document, PolicyDir, temporary, toYaml } from './policies.js'
 import { type RawScript, RawUpstream } from './raw-upstream.js'
 import { Sidecar } from './sidecar.js'
 import { Upstream, type UpstreamOptions } from './upstream.js'
@@ -28,9 +30,9 @@ export class Stage {
   }
 
   async configMapDir(files: Files): Promise<ConfigMapDir> {
-    const dir = await ConfigMapDir.create(files)
-    this.#endings.push(() => dir.dispose())
-    return dir
+    const path = await temporary()
+    this.#endings.push(() => rm(path, { recursive: true, force: true }))
+    return ConfigMapDir.create(path, files)
   }
 
   /** A ready sidecar on the documents, or on a directory. */
