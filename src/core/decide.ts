@@ -32,8 +32,8 @@ export interface RetryQuestion {
   readonly deadlineMs: number
   /** Of successes; `null` = not known. */
   readonly medianMs: () => number | null
-  /** The breaker refuses now, or would still refuse at that time. */
-  readonly breakerOpenAt: (wakeMs: number) => boolean
+  /** The breaker would refuse it, and it could not wait for that to change. */
+  readonly breakerOpen: () => boolean
   /** Takes one retry, to be sent at that time, from the budget; `false` when it has none. */
   readonly withdraw: (sendAtMs: number) => boolean
 }
@@ -58,9 +58,8 @@ export function decideRetry(q: RetryQuestion): RetryDecision {
   const delayMs = Math.min(MAX_DELAY_MS, hintMs + q.computeDelayMs())
   if (!fits(delayMs, q.nowMs, q.deadlineMs, medianMs)) return no('deadline')
 
-  const wakeMs = q.nowMs + delayMs
-  if (q.breakerOpenAt(wakeMs)) return no('breaker-open')
-  if (!q.withdraw(wakeMs)) return no('budget-exhausted')
+  if (q.breakerOpen()) return no('breaker-open')
+  if (!q.withdraw(q.nowMs + delayMs)) return no('budget-exhausted')
   return { retry: true, delayMs, reason: cause }
 }
 

@@ -1,4 +1,4 @@
-import type { Outcome } from '../core/reasons.js'
+import type { DenialReason, Outcome } from '../core/reasons.js'
 import type { RawHeaders } from './ports.js'
 
 /**
@@ -28,7 +28,17 @@ export function answerFields(attempts: number, outcome: Outcome, maxAttempts: nu
   return maxAttempts > 1 ? [...fields, ...exhaustedField(outcome)] : fields
 }
 
-/** `forbear-exhausted` for an answer of our own, or nothing. */
-export function exhaustedField(outcome: Outcome): RawHeaders {
+/** `denied`: what kept a failed attempt from being repeated. Without an attempt, refusing was all there was to do. */
+export function ownAnswerFields(
+  attempts: number,
+  outcome: Outcome,
+  maxAttempts: number,
+  denied: DenialReason | null,
+): RawHeaders {
+  const left = attempts > 0 && (maxAttempts === 1 || denied === 'layer' || denied === 'not-repeatable')
+  return left ? [] : exhaustedField(outcome)
+}
+
+function exhaustedField(outcome: Outcome): RawHeaders {
   return GAVE_UP.has(outcome) ? ['forbear-exhausted', outcome] : []
 }

@@ -1,5 +1,5 @@
 import type { DeliveredOutcome, Outcome, OwnReason } from '../core/reasons.js'
-import { answerFields, exhaustedField } from './answer-fields.js'
+import { answerFields, ownAnswerFields } from './answer-fields.js'
 import { ownAnswer } from './answers.js'
 import type { Exchange } from './exchange.js'
 
@@ -29,11 +29,12 @@ export function answerUnheld(exchange: Exchange, outcome: DeliveredOutcome): End
 
 /** An answer of our own, when there is no upstream response to pass on. */
 export function answerOwn(exchange: Exchange, reason: OwnReason, retryAfterMs: number | null): Ending {
-  const { downstream, attempts, upstream } = exchange
-  const lastFailure = exchange.memory?.lastFailure ?? null
+  const { downstream, attempts, upstream, memory } = exchange
+  const lastFailure = memory?.lastFailure ?? null
+  const extra = ownAnswerFields(attempts, reason, exchange.facts.maxAttempts, memory?.denied ?? null)
   const facts = { upstream: upstream.name, attempts, retryAfterMs }
   const detail = lastFailure === null ? {} : { detail: `Last attempt: ${lastFailure.text}.` }
   const { status, statusText, headers, body } = ownAnswer(reason, { ...facts, ...detail })
-  downstream.answer({ status, statusText, headers }, exhaustedField(reason), body)
+  downstream.answer({ status, statusText, headers }, extra, body)
   return { status, outcome: reason, bytes: body.length }
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '../clock/clock.js'
+import type { DenialReason } from '../core/reasons.js'
 import type { EventSink } from '../telemetry/events.js'
 import type { Exchange } from './exchange.js'
 import type { Transport } from './ports.js'
@@ -14,8 +15,8 @@ export interface ExchangeDeps {
   readonly newKey: () => string
   /** The operator's kill switch. */
   retriesOff(): boolean
-  /** The policy in force now allows no further attempt of a request that began under an older one. */
-  forbidsRetry(exchange: Exchange): boolean
+  /** What keeps a request from a further attempt that was granted: the kill switch, or a policy that tightened since. */
+  whyNoRetry(exchange: Exchange): DenialReason | null
   /** A request is over: answered, or its app is gone. */
   onFinished(exchange: Exchange | null): void
 }

@@ -95,7 +95,8 @@ export class Exchange implements AppListener, Call, ActiveCall {
   }
 
   #tryStart(): void {
-    if (this.attempts > 0 && this.deps.forbidsRetry(this)) return this.stop('retries-off', 'retries-exhausted')
+    const denied = this.attempts > 0 ? this.deps.whyNoRetry(this) : null
+    if (denied !== null) return this.stop(denied, 'retries-exhausted')
     const nowMs = this.deps.clock.nowMs()
     const admission = admit(this, nowMs)
     if (admission.granted) return this.#launch(admission, nowMs)

@@ -1,5 +1,5 @@
 import { isLoop } from '../core/layers.js'
-import type { OwnReason } from '../core/reasons.js'
+import type { DenialReason, OwnReason } from '../core/reasons.js'
 import type { RouteSnapshot, Snapshot, UpstreamSnapshot } from '../core/snapshot.js'
 import type { UpstreamStatus } from '../telemetry/events.js'
 import { ActiveCalls } from './active-calls.js'
@@ -13,7 +13,7 @@ import { compileRouter, matchRoute, type Router } from './route.js'
 import { UpgradeCall } from './upgrade-call.js'
 import { type StateDeps, UpstreamState } from './upstream-state.js'
 
-export interface PipelineDeps extends StateDeps, Omit<ExchangeDeps, 'retriesOff' | 'forbidsRetry' | 'onFinished'> {
+export interface PipelineDeps extends StateDeps, Omit<ExchangeDeps, 'retriesOff' | 'whyNoRetry' | 'onFinished'> {
   /** Our name in `Via`; tells our own passes from those of other sidecars. */
   readonly pseudonym: string
 }
@@ -45,7 +45,7 @@ export class Pipeline {
     this.#exchangeDeps = {
       ...deps,
       retriesOff: () => this.retriesOff,
-      forbidsRetry: exchange => this.#forbidsRetry(exchange),
+      whyNoRetry: exchange => this.#whyNoRetry(exchange),
       onFinished: exchange => this.#onEnd(exchange),
     }
     this.apply(snapshot)
@@ -202,14 +202,14 @@ export class Pipeline {
   }
 
   /** Before a further attempt, a request also obeys what the policy in force now tightens. */
-  #forbidsRetry(exchange: Exchange): boolean {
-    if (this.retriesOff) return true
-    if (exchange.generation === this.#snapshot.generation) return false
+  #whyNoRetry(exchange: Exchange): DenialReason | null {
+    if (this.retriesOff) return 'retries-off'
+    if (exchange.generation === this.#snapshot.generation) return null
     const now = this.#snapshot.upstreams.get(exchange.upstream.name)
-    if (now === undefined) return true
+    if (now === undefined) return 'retries-exhausted'
     const route = now.routes.find(candidate => candidate.name === exchange.route)
     const { maxAttempts } = (route?.policy ?? now.policy).retry
-    return exchange.attempts >= maxAttempts
+    return exchange.attempts >= maxAttempts ? 'retries-exhausted' : null
   }
 
   #refuse(downstream: Downstream, reason: OwnReason, upstream: string | null): void {

@@ -46,7 +46,7 @@ export function nextStep(
     nowMs,
     deadlineMs: exchange.deadlineMs,
     medianMs: () => lane.latency.median(nowMs),
-    breakerOpenAt: () =>
+    breakerOpen: () =>
       lane.guard.breaker.refusing &&
       lane.guard.breaker.state === 'open' &&
       !(lane.guard.ridesOut && exchange.repeatable),

@@ -2,7 +2,7 @@ import type { BreakerPermit } from '../core/breaker-rules.js'
 import { classifyFailure, classifyResponse } from '../core/classify.js'
 import type { Outcome, OwnReason } from '../core/reasons.js'
 import type { EffectivePolicy, UpstreamSnapshot } from '../core/snapshot.js'
-import { ownAnswer } from './answers.js'
+import { ownAnswer, ownStatus } from './answers.js'
 import type { ExchangeDeps } from './exchange-deps.js'
 import type { Lane } from './lane.js'
 import type { UpgradeDecision, UpgradeGranted, UpgradeOutcome, UpgradeRequest } from './ports.js'
@@ -95,7 +95,7 @@ export class UpgradeCall {
       lane.guard.breaker.record(permit, classifyFailure(outcome.kind, false, policy.retry).breaker)
       this.#settleGateProbe(false)
       const reason = OUTCOME_OF[outcome.kind] as OwnReason
-      this.#report(ownAnswer(reason).status, reason, 1)
+      this.#report(ownStatus(reason), reason, 1)
     }
   }
 

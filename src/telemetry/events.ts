@@ -3,6 +3,7 @@
  * traces) render. No event carries a header value, a query string or a body: secrets cannot leak through what is not here.
  */
 import type { BreakerState, TransitionReason } from '../core/breaker-rules.js'
+import type { RetryCause } from '../core/classify.js'
 import type { DenialReason, Outcome } from '../core/reasons.js'
 
 /** One request is over. The access log is one line of this. */
@@ -59,15 +60,7 @@ export interface RetryScheduled {
   readonly error: string | null
   readonly delayMs: number
   /** Why it is worth another attempt. */
-  readonly reason:
-    | 'connect'
-    | 'reset'
-    | 'timeout'
-    | 'status'
-    | 'header'
-    | 'key-conflict'
-    | 'stale-connection'
-    | 'ride-out'
+  readonly reason: RetryCause
   readonly traceId: string | null
 }
 

@@ -14,12 +14,12 @@ const FACTS: AttemptFacts = {
 
 interface Asked {
   withdrawnFor: number[]
-  breakerAt: number[]
+  breaker: number
   delays: number
 }
 
 function question(over: Partial<RetryQuestion> = {}): { q: RetryQuestion; asked: Asked } {
-  const asked: Asked = { withdrawnFor: [], breakerAt: [], delays: 0 }
+  const asked: Asked = { withdrawnFor: [], breaker: 0, delays: 0 }
   const q: RetryQuestion = {
     facts: FACTS,
     connectOnly: false,
@@ -34,7 +34,7 @@ function question(over: Partial<RetryQuestion> = {}): { q: RetryQuestion; asked:
     nowMs: 1000,
     deadlineMs: 31_000,
     medianMs: () => null,
-    breakerOpenAt: () => false,
+    breakerOpen: () => false,
     withdraw: () => true,
     ...over,
   }
@@ -44,9 +44,9 @@ function question(over: Partial<RetryQuestion> = {}): { q: RetryQuestion; asked:
       asked.delays++
       return q.computeDelayMs()
     },
-    breakerOpenAt: at => {
-      asked.breakerAt.push(at)
-      return q.breakerOpenAt(at)
+    breakerOpen: () => {
+      asked.breaker++
+      return q.breakerOpen()
     },
     withdraw: at => {
       asked.withdrawnFor.push(at)
@@ -63,7 +63,7 @@ describe('deciding on a retry', () => {
   it('waits for the back-off and says why', () => {
     const { q, asked } = question()
     expect(decideRetry(q)).toEqual({ retry: true, delayMs: 200, reason: 'status' })
-    expect(asked).toEqual({ withdrawnFor: [1200], breakerAt: [1200], delays: 1 })
+    expect(asked).toEqual({ withdrawnFor: [1200], breaker: 1, delays: 1 })
   })
 
   it('adds the back-off to the hint, so that nobody comes earlier than told', () => {
@@ -94,7 +94,7 @@ describe('deciding on a retry', () => {
     ['deadline', { deadlineMs: 1249 }],
     ['deadline', { medianMs: () => 400, deadlineMs: 1599 }],
     ['deadline', { ...hinted(29_900), retryAfterCapMs: 60_000 }],
-    ['breaker-open', { breakerOpenAt: () => true }],
+    ['breaker-open', { breakerOpen: () => true }],
     ['budget-exhausted', { withdraw: () => false }],
   ])('says %s', (reason, over) => {
     expect(decide(over)).toEqual({ retry: false, reason })
@@ -116,7 +116,7 @@ describe('deciding on a retry', () => {
       { maxAttempts: 1 },
       hinted(40_000),
       { deadlineMs: 1001 },
-      { breakerOpenAt: () => true },
+      { breakerOpen: () => true },
       { withdraw: () => false },
     ]
     const reasons = all.map((_, i) => decide(Object.assign({}, ...all.slice(i))))
@@ -151,7 +151,7 @@ describe('deciding on a retry', () => {
         const { q, asked } = question({
           ...rest,
           facts: { ...FACTS, retryAfterMs: hintMs },
-          breakerOpenAt: () => open,
+          breakerOpen: () => open,
           withdraw: () => hasBudget,
         })
         const decision = decideRetry(q)

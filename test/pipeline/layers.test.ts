@@ -110,6 +110,35 @@ describe('what the app learns', () => {
   })
 })
 
+describe('what the app learns from an answer of our own', () => {
+  it.each([
+    ['a policy without retries', { retry: { maxAttempts: 1 } }, {}],
+    ['the re-send of a layer above', {}, { headers: { 'forbear-attempt': '2' } }],
+  ])('of %s is not that anyone gave up', async (_name, policy, call) => {
+    const stage = new Stage(policy)
+    stage.upstream.plays(fail('reset'))
+    const got = stage.get('/', call)
+    await stage.finish()
+    expect([got.summary, got.header('forbear-exhausted')]).toEqual(['502 reset after 1', null])
+  })
+
+  it('to a call that may not be repeated is not that anyone gave up', async () => {
+    const stage = new Stage()
+    stage.upstream.plays(fail('reset'))
+    const got = stage.post()
+    await stage.finish()
+    expect([got.summary, got.header('forbear-exhausted')]).toEqual(['502 reset after 1', null])
+  })
+
+  it('after the last attempt is that we gave up', async () => {
+    const stage = new Stage({ retry: { maxAttempts: 2 } })
+    stage.upstream.plays(fail('reset'))
+    const got = stage.get()
+    await stage.finish()
+    expect([got.summary, got.header('forbear-exhausted')]).toEqual(['502 reset after 2', 'reset'])
+  })
+})
+
 describe('a loop', () => {
   const passed = (times: number) => ({ headers: { via: new Array(times).fill('1.1 forbear-test').join(', ') } })
 

@@ -147,6 +147,7 @@ describe('a request in back-off', () => {
     stage.apply([{ policy: { retry: { maxAttempts: 1 } } }])
     await stage.finish()
     expect(call.summary).toBe('503 retries-exhausted after 1')
+    expect(stage.denials).toEqual(['retries-exhausted'])
     expect(call.text).toBe('held')
     expect(stage.upstream.sent).toHaveLength(1)
     expect(stage.balance).toBe(before)

@@ -129,7 +129,7 @@ describe('attempts', () => {
 })
 
 describe('retries', () => {
-  it.each(['connect', 'reset', 'timeout', 'status', 'header', 'key-conflict', 'stale-connection', 'ride-out'] as const)(
+  it.each(['connect', 'reset', 'timeout', 'status', 'header', 'key-conflict'] as const)(
     'because of %s are counted with their wait',
     async reason => {
       const { metrics, emit } = setUp()
