@@ -20,6 +20,7 @@ async function main(argv: string[]): Promise<void> {
     .version(await version(), '-V, --version')
     .showSuggestionAfterError(true)
     .showHelpAfterError('Run with --help for an example.')
+    .addHelpText('after', '\nExample:\n  $ forbear run --policies ./policies')
     .exitOverride()
   const first = argv.find(word => !word.startsWith('-'))
   const asked = COMMANDS.find(name => name === first)
@@ -39,4 +40,6 @@ async function version(): Promise<string> {
   return (JSON.parse(text) as { version: string }).version
 }
 
+// A reload asked for before the policies are read asks for nothing; unhandled, the signal would end the process.
+process.on('SIGHUP', () => undefined)
 await main(process.argv.slice(2))

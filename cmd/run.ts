@@ -4,7 +4,7 @@ import { explainStartError } from './start-errors.js'
 import { superviseSidecar } from './supervise.js'
 
 interface RunFlags {
-  readonly policies: string
+  readonly policies?: string
   readonly listen: string
   readonly admin: string
   readonly health: string
@@ -19,7 +19,7 @@ export function registerRun(program: Command): void {
   program
     .command('run')
     .description('run the sidecar')
-    .addOption(flag('--policies <dir>', 'directory with the policy files').makeOptionMandatory())
+    .addOption(flag('--policies <dir>', 'directory with the policy files (required)'))
     .addOption(flag('--listen <host:port>', 'shared port for the app').default('127.0.0.1:15080'))
     .addOption(flag('--admin <host:port>', 'admin port, loopback only').default('127.0.0.1:15081'))
     .addOption(flag('--health <host:port>', 'health port for probes and scrapes').default('127.0.0.1:15082'))
@@ -43,8 +43,10 @@ export function registerRun(program: Command): void {
       'after',
       '\nEach flag can also be set as FORBEAR_… (FORBEAR_LOG_LEVEL=warn).\n\nExample:\n  $ forbear run --policies ./policies',
     )
-    .action(async (flags: RunFlags) => {
-      process.exitCode = await run(flags)
+    .action(async ({ policies, ...flags }: RunFlags, command: Command) => {
+      // Not a mandatory option: commander would then complain of it before it names an unknown flag.
+      if (policies === undefined) command.error("error: required option '--policies <dir>' not specified")
+      process.exitCode = await run({ policies, ...flags })
     })
 }
 
@@ -60,7 +62,7 @@ function durationMs(text: string): number {
   return ms
 }
 
-async function run(flags: RunFlags): Promise<number> {
+async function run(flags: RunFlags & { readonly policies: string }): Promise<number> {
   const { startSidecar } = await import('../src/app.js')
   try {
     const sidecar = await startSidecar({

@@ -134,6 +134,8 @@ class Runtime {
       const health = await this.#health.listen(this.#options.health)
       const admin = await this.#admin.listen(this.#options.admin)
       const shared = await this.#listeners.start(snapshot)
+      for (const address of admin) this.#sink.emit({ type: 'listening', role: 'admin', upstream: null, address })
+      for (const address of health) this.#sink.emit({ type: 'listening', role: 'health', upstream: null, address })
       this.#onReload({
         type: 'policy-reloaded',
         result: snapshot.invalid.size > 0 ? 'partial' : 'applied',

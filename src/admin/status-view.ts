@@ -18,5 +18,12 @@ function routesOf(upstream: string, rows: readonly UpstreamStatus[]) {
 }
 
 function view({ route: _route, ...rest }: UpstreamStatus) {
-  return rest
+  return rounded(rest)
+}
+
+/** Two decimals are all that a reader can use. */
+function rounded<T>(value: T): T {
+  if (typeof value === 'number') return (Math.round(value * 100) / 100) as T
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, rounded(item)])) as T
 }

@@ -13,52 +13,65 @@ export const RAMP_STEP_MS = 100
 /** A sidecar that has seen next to no traffic still lets go this many calls per second. */
 const MIN_RATE_PER_SEC = 5
 
+/** Bad answers beyond what was normal before the outage that are still no sign of overload. */
+const TOLERANCE_RATIO = 0.1
+/** Fewer answers than this in a step are judged together with the next step's. */
+export const LEAST_ANSWERS = 10
+
 export interface Ramp {
   readonly healthyPerSec: number
+  readonly toleratedBadRatio: number
   readonly ratePerSec: number
 }
-
-/** More calls come than the ceiling lets go: what counts as healthy grows by this share per look. */
-const CEILING_GROWTH_RATIO = 0.1
 
 export function atCeiling(ramp: Ramp): boolean {
   return ramp.ratePerSec >= ramp.healthyPerSec * RAMP_CEILING_RATIO
 }
 
-/** A line that does not get shorter at the ceiling, with nothing but good answers, needs a higher one. */
+/** What was served at the ceiling for a whole look, with the line no shorter, is what is healthy now. */
 export function raiseCeiling(ramp: Ramp): Ramp {
-  return { ...ramp, healthyPerSec: ramp.healthyPerSec * (1 + CEILING_GROWTH_RATIO) }
+  return { ...ramp, healthyPerSec: ramp.ratePerSec }
 }
 
 /** The first rate after a good probe. */
-export function startRamp(healthyPerSec: number): Ramp {
-  const healthy = Math.max(healthyPerSec, MIN_RATE_PER_SEC)
-  return { healthyPerSec: healthy, ratePerSec: healthy * RAMP_START_RATIO }
+export function startRamp(healthy: Healthy): Ramp {
+  const healthyPerSec = Math.max(healthy.perSec, MIN_RATE_PER_SEC)
+  const toleratedBadRatio = healthy.badRatio + TOLERANCE_RATIO
+  return { healthyPerSec, toleratedBadRatio, ratePerSec: healthyPerSec * RAMP_START_RATIO }
 }
 
 /**
- * The rate after one step of `RAMP_STEP_MS`: up while answers stay good, halved (never under the start) after a bad
- * one, unchanged when there was none to judge by.
+ * The rate after one step: up while no more answers are bad than before the outage, give or take, else halved, never
+ * under the start. A steady share of failures must not keep a line standing for ever.
  */
 export function nextRamp(ramp: Ramp, good: number, bad: number): Ramp {
-  if (bad > 0) return { ...ramp, ratePerSec: Math.max(ramp.ratePerSec / 2, ramp.healthyPerSec * RAMP_START_RATIO) }
-  if (good === 0) return ramp
+  if (bad > ramp.toleratedBadRatio * (good + bad)) {
+    return { ...ramp, ratePerSec: Math.max(ramp.ratePerSec / 2, ramp.healthyPerSec * RAMP_START_RATIO) }
+  }
   const ratePerSec = ramp.ratePerSec + ramp.healthyPerSec * RAMP_STEP_RATIO
   return { ...ramp, ratePerSec: Math.min(ratePerSec, ramp.healthyPerSec * RAMP_CEILING_RATIO) }
 }
 
-/** Whole seconds that the healthy rate is averaged over. */
+/** What an upstream could take before an outage. */
+export interface Healthy {
+  /** Good answers per second. */
+  readonly perSec: number
+  /** Share of bad answers that was normal, 0–1. */
+  readonly badRatio: number
+}
+
+/** Whole seconds that are remembered. */
 const SECONDS_KEPT = 5
 
 /**
- * The last healthy rate: good answers per second, averaged over the last whole seconds in which nothing failed. Seconds
- * with a failure are left out, so an outage does not erase the memory of what the upstream could take.
+ * The last healthy rate: the median of the last whole seconds in which good answers outnumbered bad ones. Other seconds
+ * are left out, so an outage does not erase the memory of what the upstream could take.
  */
 export class HealthyRate {
-  readonly #seconds: number[] = []
+  readonly #seconds: { good: number; bad: number }[] = []
   #secondStartMs: number | null = null
   #good = 0
-  #failed = false
+  #bad = 0
 
   onGood(nowMs: number): void {
     this.#turn(nowMs)
@@ -67,24 +80,28 @@ export class HealthyRate {
 
   onBad(nowMs: number): void {
     this.#turn(nowMs)
-    this.#failed = true
+    this.#bad += 1
   }
 
-  /** Calls per second; before the first whole second, what has been seen so far. */
-  perSec(nowMs: number): number {
+  /** `null` before the first such second. */
+  now(nowMs: number): Healthy | null {
     this.#turn(nowMs)
-    if (this.#seconds.length === 0) return this.#good
-    return this.#seconds.reduce((sum, good) => sum + good, 0) / this.#seconds.length
+    const sorted = [...this.#seconds].sort((a, b) => a.good - b.good)
+    const median = sorted[sorted.length >> 1]
+    if (median === undefined) return null
+    const good = this.#seconds.reduce((sum, second) => sum + second.good, 0)
+    const bad = this.#seconds.reduce((sum, second) => sum + second.bad, 0)
+    return { perSec: median.good, badRatio: bad / (good + bad) }
   }
 
   #turn(nowMs: number): void {
     this.#secondStartMs ??= nowMs
     const elapsedMs = nowMs - this.#secondStartMs
     if (elapsedMs < 1000) return
-    if (!this.#failed && this.#good > 0) this.#seconds.push(this.#good)
+    if (this.#good > this.#bad) this.#seconds.push({ good: this.#good, bad: this.#bad })
     if (this.#seconds.length > SECONDS_KEPT) this.#seconds.shift()
     this.#good = 0
-    this.#failed = false
+    this.#bad = 0
     this.#secondStartMs += Math.floor(elapsedMs / 1000) * 1000
   }
 }

@@ -5,7 +5,7 @@ import { baggageOf, type RequestFacts } from './request-facts.js'
 export interface AttemptFieldsInput {
   /** 1-based. */
   readonly attempt: number
-  /** Time left for this attempt, ms; `Infinity` when no clock runs. */
+  /** Time left, ms: while the body still comes in, the whole that runs from its end; `Infinity` = no limit. */
   readonly remainingMs: number
   readonly facts: RequestFacts
   readonly propagate: boolean

@@ -57,7 +57,7 @@ export class AttemptRun implements AttemptListener {
     const { deps, upstream, downstream, policy, facts, memory, mintedKey, deadlineMs } = this.#exchange
     const set = attemptFields({
       attempt: this.#number,
-      remainingMs: deadlineMs - this.#startMs,
+      remainingMs: Math.min(deadlineMs - this.#startMs, facts.totalMs),
       facts,
       propagate: policy.propagate,
       headers: downstream.headers,

@@ -16,7 +16,7 @@ import { reportDenied, reportFinished, reportRetry } from './report.js'
 import { type RequestFacts, readRequestFacts } from './request-facts.js'
 import { RetryMemory } from './retry-memory.js'
 import { nextStep } from './retry-step.js'
-import { Wait } from './wait.js'
+import { Wait, type WaitPlace } from './wait.js'
 
 /** Largest failed answer kept through a wait; a larger one is destroyed, so that waiting calls cost little memory. */
 const HELD_ANSWER_BYTES = 16 * 1024
@@ -92,6 +92,7 @@ export class Exchange implements AppListener, Call, ActiveCall {
   /** At the end of the request body. */
   #startTotal(nowMs: number): void {
     if (this.#phase !== 'delivering' && this.#phase !== 'over') this.#deadline.set(nowMs + this.facts.totalMs, nowMs)
+    this.wait?.recount()
   }
 
   #tryStart(): void {
@@ -144,9 +145,10 @@ export class Exchange implements AppListener, Call, ActiveCall {
     this.hasSlot = false
   }
 
-  onWait(nowMs: number): void {
+  onWait(place: WaitPlace, nowMs: number): void {
     this.#phase = 'admitting'
-    this.hasTurn = false
+    // Let go by the line, it may still wait for a slot; it need not stand in line again for that.
+    if (place !== 'slot') this.hasTurn = false
     if (this.deadlineMs === Number.POSITIVE_INFINITY) this.#startTotal(nowMs)
   }
 

@@ -53,9 +53,35 @@ export class Limiter {
   release(): void {
     this.inFlight -= 1
     if (this.#parent !== null) this.#parent.inFlight -= 1
-    const root = this.#parent ?? this
-    root.#drain()
-    for (const child of root.#children) child.#drain()
+    ;(this.#parent ?? this).#drainInTurns()
+  }
+
+  /** One slot at a time to each of those that share the pool, so that no route starves behind the busiest. */
+  #drainInTurns(): void {
+    this.#drain()
+    for (let given = true; given && this.#hasSlot(); ) {
+      given = false
+      for (const child of [...this.#children]) {
+        if (!child.#giveOne()) continue
+        given = true
+        // Next time the others come first.
+        if (this.#children.delete(child)) this.#children.add(child)
+        break
+      }
+    }
+  }
+
+  /** Lets the first in the queue go; `false` when nobody waits or it may not. */
+  #giveOne(): boolean {
+    while (this.#queueHead < this.#queue.length && this.#hasSlot()) {
+      const waiter = this.#queue[this.#queueHead++]
+      if (!waiter?.waitingForSlot) continue
+      waiter.onSlot()
+      this.#tidy()
+      return true
+    }
+    this.#tidy()
+    return false
   }
 
   /** Queues for a slot, first come first served. The waiter must have entered the room before. */
@@ -75,6 +101,13 @@ export class Limiter {
     return true
   }
 
+  /** Someone in the room holds another number of bytes now; `false` when that is too many. */
+  recount(before: number, after: number): boolean {
+    if (this.waitingBytes - before + after > this.#settings.maxWaitingBytes) return false
+    this.waitingBytes += after - before
+    return true
+  }
+
   leave(bytes: number): void {
     this.waiting -= 1
     this.waitingBytes -= bytes
@@ -85,10 +118,10 @@ export class Limiter {
   }
 
   #drain(): void {
-    while (this.#queueHead < this.#queue.length && this.#hasSlot()) {
-      const waiter = this.#queue[this.#queueHead++]
-      if (waiter?.waitingForSlot) waiter.onSlot()
-    }
+    while (this.#giveOne()) {}
+  }
+
+  #tidy(): void {
     this.#compact()
     if (this.#detached && this.#parent !== null && this.#queue.length === 0) this.#parent.#children.delete(this)
   }

@@ -1,15 +1,30 @@
 import type { Clock, Timer } from '../clock/clock.js'
-import { atCeiling, HealthyRate, nextRamp, RAMP_STEP_MS, type Ramp, raiseCeiling, startRamp } from '../core/ramp.js'
+import {
+  atCeiling,
+  type Healthy,
+  HealthyRate,
+  LEAST_ANSWERS,
+  nextRamp,
+  RAMP_STEP_MS,
+  type Ramp,
+  raiseCeiling,
+  startRamp,
+} from '../core/ramp.js'
 
 /** A call that stands in line; the line calls it when its turn has come. */
 export interface LineMember {
   /** May try to start now. `false` = it is answered instead, so the turn is the next one's. */
   onTurn(): boolean
   readonly inLine: boolean
+  /** What it waits for will never come. */
+  onDismissed(): void
 }
 
 /** How often calls are let go while the ramp runs: small enough that a tick is no burst. */
 const TICK_MS = 10
+
+/** With few answers the verdict waits for so many steps, half a second. */
+const STEPS_PER_VERDICT = 5
 
 /** Ten seconds: a line that keeps its length so long meets more load than before the outage, not only its backlog. */
 const STEPS_PER_LOOK = 100
@@ -49,6 +64,9 @@ export class Line {
   #state: LineState = { kind: 'idle' }
   #timer: Timer | null = null
   #sending = false
+  /** Since when calls have been held back, and how many came since. */
+  #blockedAtMs = 0
+  #joined = 0
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -82,6 +100,7 @@ export class Line {
   join(member: LineMember): void {
     // Those whose deadline passed are dropped as new ones come, so that a long outage piles nothing up.
     this.#peek()
+    this.#joined += 1
     this.#members.push(member)
   }
 
@@ -95,6 +114,10 @@ export class Line {
   block(): void {
     this.#timer?.cancel()
     this.#timer = null
+    if (this.#state.kind === 'idle') {
+      this.#blockedAtMs = this.#clock.nowMs()
+      this.#joined = 0
+    }
     this.#state = { kind: 'blocked' }
   }
 
@@ -114,7 +137,7 @@ export class Line {
       this.#state = { kind: 'idle' }
       return
     }
-    const ramp = startRamp(this.#rate.perSec(nowMs))
+    const ramp = startRamp(this.#rate.now(nowMs) ?? this.#arrivals(nowMs))
     this.#state = {
       kind: 'ramping',
       ramp,
@@ -137,7 +160,7 @@ export class Line {
     const members = this.#members.slice(this.#head)
     this.#members = []
     this.#head = 0
-    for (const member of members) if (member.inLine) member.onTurn()
+    for (const member of members) if (member.inLine) member.onDismissed()
   }
 
   readonly #tick = (): void => {
@@ -160,17 +183,29 @@ export class Line {
   }
 
   #step(state: Ramping, nowMs: number): void {
-    state.ramp = nextRamp(state.ramp, state.good, state.bad)
-    if (state.bad > 0) state.clean = false
-    state.good = 0
-    state.bad = 0
     state.stepAtMs = nowMs + RAMP_STEP_MS
     state.steps += 1
+    if (state.good + state.bad >= LEAST_ANSWERS || state.steps % STEPS_PER_VERDICT === 0) this.#judge(state)
     if (state.steps < STEPS_PER_LOOK) return
     if (state.clean && this.length >= state.lengthThen) state.ramp = raiseCeiling(state.ramp)
     state.steps = 0
     state.lengthThen = this.length
     state.clean = atCeiling(state.ramp)
+  }
+
+  #judge(state: Ramping): void {
+    if (state.good + state.bad === 0) return
+    const before = state.ramp.ratePerSec
+    state.ramp = nextRamp(state.ramp, state.good, state.bad)
+    if (state.ramp.ratePerSec < before) state.clean = false
+    state.good = 0
+    state.bad = 0
+  }
+
+  /** Nothing is known of the upstream yet: then what is asked of it is the best guess at what it can take. */
+  #arrivals(nowMs: number): Healthy {
+    const seconds = Math.max(1, (nowMs - this.#blockedAtMs) / 1000)
+    return { perSec: this.#joined / seconds, badRatio: 0 }
   }
 
   #peek(): LineMember | null {

@@ -97,8 +97,9 @@ export class Pipeline {
     const target = { path, headers: request.headers, setPath: (stripped: string) => (path = stripped) }
     const found = this.#find(target, address)
     if ('reason' in found) {
-      this.#reportRefused({ method: request.method, path }, found.reason, found.upstream)
-      return { proceed: false, answer: ownAnswer(found.reason, { upstream: found.upstream }) }
+      const answer = ownAnswer(found.reason, { upstream: found.upstream })
+      this.#reportRefused({ method: request.method, path }, found.reason, found.upstream, answer.body.length)
+      return { proceed: false, answer }
     }
     const { upstream } = found
     const route = matchRoute(upstream, request.method, path, request.headers)
@@ -215,10 +216,15 @@ export class Pipeline {
   #refuse(downstream: Downstream, reason: OwnReason, upstream: string | null): void {
     const { status, statusText, headers, body } = ownAnswer(reason, { upstream })
     downstream.answer({ status, statusText, headers }, [], body)
-    this.#reportRefused(downstream, reason, upstream)
+    this.#reportRefused(downstream, reason, upstream, body.length)
   }
 
-  #reportRefused(request: Pick<Downstream, 'method' | 'path'>, reason: OwnReason, upstream: string | null): void {
+  #reportRefused(
+    request: Pick<Downstream, 'method' | 'path'>,
+    reason: OwnReason,
+    upstream: string | null,
+    responseBytes: number,
+  ): void {
     this.#deps.sink.emit({
       type: 'request-finished',
       upstream: this.#snapshot.upstreams.has(upstream ?? '') ? upstream : null,
@@ -232,7 +238,7 @@ export class Pipeline {
       durationMs: 0,
       headMs: null,
       waitedMs: 0,
-      responseBytes: 0,
+      responseBytes,
       generation: this.#snapshot.generation,
       traceId: null,
     })

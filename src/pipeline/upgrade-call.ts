@@ -7,6 +7,7 @@ import type { ExchangeDeps } from './exchange-deps.js'
 import type { Lane } from './lane.js'
 import type { UpgradeDecision, UpgradeGranted, UpgradeOutcome, UpgradeRequest } from './ports.js'
 import { withoutQuery } from './report.js'
+import { FULL_ROOM_RETRY_MS } from './wait.js'
 
 const OUTCOME_OF: Readonly<Record<Exclude<UpgradeOutcome['kind'], 'response'>, Outcome>> = {
   connect: 'connect',
@@ -53,7 +54,7 @@ export class UpgradeCall {
       if (!this.#gateProbe) return this.#refuse('gate-closed', closedForMs)
     }
     // An empty line may be held back for want of a probe, which this may be.
-    if (!line.empty || !lane.limiter.free) return this.#refuse('overloaded', null)
+    if (!line.empty || !lane.limiter.free) return this.#refuse('overloaded', FULL_ROOM_RETRY_MS)
     const permit = breaker.acquire('first')
     if (!permit.granted) return this.#refuse('breaker-open', permit.retryAfterMs)
     lane.limiter.take()

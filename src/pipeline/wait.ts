@@ -10,6 +10,9 @@ export type WaitPlace = 'backoff' | 'slot' | 'line'
 /** After so many deferrals the breaker is taken at its word. */
 const MAX_DEFERRALS = 3
 
+/** When to call again after a full room. */
+export const FULL_ROOM_RETRY_MS = 1000
+
 /** One request's stays in the waiting room: counted, bounded, timed, and ended by whatever makes them pointless. */
 export class Wait implements SlotWaiter, LineMember, Waiter {
   /** Time spent waiting so far, ms. */
@@ -88,6 +91,20 @@ export class Wait implements SlotWaiter, LineMember, Waiter {
     else this.#exchange.stop('breaker-open', 'breaker-open')
   }
 
+  /** What it waits for will never come: its upstream has gone or moved. */
+  onDismissed(): void {
+    this.#exchange.giveUp(this.#exchange.lane.guard.gate.isOpen ? 'breaker-open' : 'gate-closed', FULL_ROOM_RETRY_MS)
+  }
+
+  /** More of the body has come into memory. */
+  recount(): void {
+    const { lane, downstream } = this.#exchange
+    const bytes = downstream.body?.capturedBytes ?? 0
+    if (this.#place === null || bytes === this.#bytes) return
+    if (lane.limiter.recount(this.#bytes, bytes)) this.#bytes = bytes
+    else this.#exchange.giveUp('overloaded', FULL_ROOM_RETRY_MS)
+  }
+
   leave(): void {
     if (this.#place === null) return
     const { deps, lane } = this.#exchange
@@ -106,14 +123,14 @@ export class Wait implements SlotWaiter, LineMember, Waiter {
     const { deps, lane, downstream } = this.#exchange
     const bytes = downstream.body?.capturedBytes ?? 0
     if (!lane.limiter.enter(bytes)) {
-      this.#exchange.giveUp('overloaded')
+      this.#exchange.giveUp('overloaded', FULL_ROOM_RETRY_MS)
       return false
     }
     this.#place = place
     this.#bytes = bytes
     this.#sinceMs = deps.clock.nowMs()
     lane.guard.waiters.add(this)
-    this.#exchange.onWait(this.#sinceMs)
+    this.#exchange.onWait(place, this.#sinceMs)
     return true
   }
 }

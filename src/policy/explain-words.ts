@@ -40,7 +40,7 @@ function matchText({ methods, path, headers }: RouteMatch): string {
   const parts = [
     ...(methods === null ? [] : [[...methods].join(' or ')]),
     ...(path.kind === 'prefix' ? [`path under ${path.prefix}`] : []),
-    ...(path.kind === 'exact' ? [`path /${path.segments.map(segment => segment ?? '{}').join('/')}`] : []),
+    ...(path.kind === 'exact' ? [`path /${path.segments.map(segment => segment ?? '{…}').join('/')}`] : []),
     ...headers.map(({ name, value }) => `${name}: ${value}`),
   ]
   return parts.length === 0 ? 'every call' : parts.join(', ')

@@ -2,11 +2,11 @@
  * Renders events as JSON lines (pino): one access-log line a request, one line a retry, one line for whatever an
  * operator should see of breakers, gates, policies and listeners.
  */
-import { createRequire } from 'node:module'
 import pino from 'pino'
 import type { EventSink, ForbearEvent } from './events.js'
 import { accessFields, retryFields } from './log-access.js'
 import { operatorLine } from './log-operator.js'
+import { prettyStream } from './log-pretty.js'
 import { createLogWriter, type LogWriter } from './log-writer.js'
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
@@ -55,8 +55,8 @@ export function createLogSink(options: LogOptions): LogSink {
   }
 
   /** In pino's format, at a third of the cost of its general way. */
-  function access(fields: LogFields): void {
-    stream.write(`{"level":${pino.levels.values['info']}${timestamp()},${JSON.stringify(fields).slice(1)}\n`)
+  function access(level: LogLevel, fields: LogFields): void {
+    stream.write(`{"level":${pino.levels.values[level]}${timestamp()},${JSON.stringify(fields).slice(1)}\n`)
   }
 
   function reportLost(): void {
@@ -71,9 +71,9 @@ export function createLogSink(options: LogOptions): LogSink {
       const wanted =
         options.accessLog === 'all' ||
         (options.accessLog === 'errors' && (event.outcome !== 'delivered' || event.status >= 500))
-      if (wanted) access(accessFields(event))
+      if (wanted) access(event.status >= 500 ? 'warn' : 'info', accessFields(event))
     } else if (event.type === 'retry-scheduled') {
-      if (options.accessLog !== 'off') access(retryFields(event))
+      if (options.accessLog !== 'off') access('info', retryFields(event))
     } else if (event.type === 'attempt-finished' || event.type === 'retry-denied') {
       if (debug) operator.debug(event, event.type)
     } else {
@@ -107,17 +107,5 @@ function isoTimestamp(): () => string {
       text = `,"time":"${new Date(nowMs).toISOString()}"`
     }
     return text
-  }
-}
-
-/** Loaded only here: 15 ms and some MB that a pod has no use for. */
-function prettyStream(writer: LogWriter): { write(line: string): void } {
-  const { prettyFactory } = createRequire(import.meta.url)('pino-pretty') as typeof import('pino-pretty')
-  const prettify = prettyFactory({ colorize: true, translateTime: 'SYS:HH:MM:ss.l' })
-  return {
-    write(line) {
-      writer.write(prettify(line))
-      writer.flush()
-    },
   }
 }

@@ -34,7 +34,7 @@ describe('of the shipped policies', () => {
     expect(await explain('get', '/flaky/orders/1?full=1')).toBe(EXIT.ok)
     expect(told).toContain('GET /flaky/orders/1?full=1\n')
     expect(told).toContain('by the path prefix /flaky on the shared port; it sees /orders/1?full=1')
-    expect(told).toContain('read-order, the first that matches: GET, path /orders/{}')
+    expect(told).toContain('read-order, the first that matches: GET, path /orders/{…}')
     expect(told).toMatch(/^timeouts\.attempt +1500ms +policies\/flaky\.yaml:\d+/m)
     expect(told).toMatch(/^timeouts\.connect +1s +policies\/default\.yaml:\d+/m)
     expect(told).toMatch(/^breaker\.consecutiveFailures +5 +policies\/flaky\.yaml:\d+/m)

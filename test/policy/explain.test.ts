@@ -35,7 +35,7 @@ test('one call is told in full', () => {
 
 upstream  shop, http://shop.example.com
           by the path prefix /shop on the shared port; it sees /orders/1
-route     read-order, the first that matches: GET, path /orders/{}
+route     read-order, the first that matches: GET, path /orders/{…}
 attempts  at most 3, the first included
 retried   after no connection, connection lost before an answer, attempt timeout, 429, 503
 repeated  yes: GET is idempotent

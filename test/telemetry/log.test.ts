@@ -225,5 +225,5 @@ it('is readable text in a terminal', () => {
   })
   sink.emit(requestFinished({ outcome: 'connect', status: 502 }))
   sink.log.warn('careful', { count: 2 })
-  expect(text.join('')).toMatch(/INFO.*request[\s\S]*connect[\s\S]*WARN.*careful/)
+  expect(text.join('')).toMatch(/WARN.*payments {2}GET \/v1\/orders {2}502 connect UF[\s\S]*WARN.*careful/)
 })
