@@ -9,6 +9,8 @@ export const REQUEST_BODY = 'REQUEST_BODY'
 export const CONNECT_TIMEOUT = 'CONNECT_TIMEOUT'
 /** Below 100: no status at all (RFC 9110 §15). */
 export const INVALID_STATUS = 'INVALID_STATUS'
+/** ECONNRESET on a connection that stood, in disguise. */
+export const RESET_BY_PEER = 'FORBEAR_RESET'
 /** undici refused to write the request. */
 export const INVALID_REQUEST = 'INVALID_REQUEST'
 
@@ -44,6 +46,7 @@ export class CodedError extends Error {
 
 export function codeOf(error: Error): string {
   const code = (error as NodeJS.ErrnoException).code
+  if (code === RESET_BY_PEER) return 'ECONNRESET'
   return typeof code === 'string' ? code : error.name
 }
 

@@ -6,8 +6,9 @@ import { Delivery } from './delivery.js'
 import * as fail from './failure.js'
 import { HeldBody } from './held-body.js'
 import { IdleTimer } from './idle-timer.js'
-import { decodeHeaders, requestHeaders, statusPhrase } from './raw-headers.js'
+import { decodeHeaders, statusPhrase } from './raw-headers.js'
 import type { Upload } from './upload.js'
+import { wireRequest } from './wire-request.js'
 
 /**
  * queued (handed to undici, nothing written) → waiting (written) → delivering or holding → done;
@@ -44,19 +45,9 @@ export class WireCall implements Dispatcher.DispatchHandler {
 
   /** Tells the listener nothing before it returns. */
   start(): void {
-    const { request, downstream } = this.attempt
-    const { target, hostHeader } = request.upstream
-    const host = hostHeader === 'preserve' ? (downstream.host ?? target.authority) : target.authority
-    const options = {
-      path: target.basePath + downstream.path,
-      method: downstream.method as Dispatcher.HttpMethod,
-      headers: requestHeaders(host, downstream.forwardHeaders, request.set, this.upload.contentLength),
-      body: this.upload.stream,
-    }
+    const options = wireRequest(this.attempt.request, this.attempt.downstream, this.upload)
     this.starting = true
-    // undici would close the connection after a HEAD, for servers that wrongly send a body; such bytes are noticed.
-    const bareHead = options.method === 'HEAD' && options.body === null
-    this.connection.client.dispatch(bareHead ? { ...options, reset: false } : options, this)
+    this.connection.client.dispatch(options, this)
     this.starting = false
   }
 
@@ -123,6 +114,7 @@ export class WireCall implements Dispatcher.DispatchHandler {
     this.idle?.touch()
     this.head = { status, statusText: statusPhrase(statusText), headers }
     this.resumeWire = resume
+    this.connection.resumeReading = resume
     this.attempt.listener.onHead(this.head)
     if (this.phase === 'waiting') this.abort()
     return true
