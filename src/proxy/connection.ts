@@ -74,6 +74,11 @@ export class Connection {
     return !this.socket.destroyed
   }
 
+  /** The upstream has yet to take what was written. */
+  get backedUp(): boolean {
+    return this.socket.writableLength > 0
+  }
+
   /** Counts breaker failures in a row. */
   settle(failed: boolean): void {
     this.failures = failed ? this.failures + 1 : 0

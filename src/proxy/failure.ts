@@ -2,7 +2,7 @@ import type { AttemptFailure } from '../pipeline/ports.js'
 
 /** No byte moved for `timeouts.idle`, and the upstream is to blame. */
 export const IDLE_TIMEOUT = 'IDLE_TIMEOUT'
-/** No byte moved for `timeouts.idle` because the app did not read. */
+/** No byte moved for `timeouts.idle` because the app did not read its answer, or did not send its body. */
 export const APP_IDLE_TIMEOUT = 'APP_IDLE_TIMEOUT'
 /** The app's request body broke off; the app is gone or about to be. */
 export const REQUEST_BODY = 'REQUEST_BODY'
@@ -75,7 +75,12 @@ export function wireFailure(error: Error, idleBeforeMs: number | null): AttemptF
   const kind = isBadResponse(error, code) ? 'bad-response' : 'reset'
   // With TLS 1.3 a refused client certificate shows only after the handshake.
   const permanent = CERTIFICATE.test(code)
-  return { kind, code, message: error.message, permanent, byApp: code === REQUEST_BODY, idleBeforeMs }
+  return { kind, code, message: error.message, permanent, byApp: isByApp(code), idleBeforeMs }
+}
+
+/** Says nothing about the upstream. */
+export function isByApp(code: string): boolean {
+  return code === APP_IDLE_TIMEOUT || code === REQUEST_BODY
 }
 
 function isBadResponse(error: Error, code: string): boolean {

@@ -159,8 +159,10 @@ export class WireCall implements Dispatcher.DispatchHandler {
   }
 
   private onIdle(): void {
-    if (this.delivery !== null) this.cut(this.delivery.paused ? fail.APP_IDLE_TIMEOUT : fail.IDLE_TIMEOUT)
-    else this.breakOff(fail.IDLE_TIMEOUT, `no body byte moved for ${this.attempt.request.idleTimeoutMs} ms`)
+    const byApp = this.delivery?.paused === true || this.upload.owedByApp(this.connection)
+    const code = byApp ? fail.APP_IDLE_TIMEOUT : fail.IDLE_TIMEOUT
+    if (this.delivery !== null) this.cut(code)
+    else this.breakOff(code, `no body byte moved for ${this.attempt.request.idleTimeoutMs} ms`)
   }
 
   /** undici gave the request up before a byte was written. */
@@ -222,7 +224,7 @@ export class WireCall implements Dispatcher.DispatchHandler {
     this.finish()
     this.abortWire?.()
     this.attempt.downstream.destroy()
-    this.attempt.listener.onCut(code, code === fail.APP_IDLE_TIMEOUT || code === fail.REQUEST_BODY)
+    this.attempt.listener.onCut(code, fail.isByApp(code))
   }
 
   private giveBack(): void {
