@@ -11,6 +11,8 @@ export const CONNECT_TIMEOUT = 'CONNECT_TIMEOUT'
 export const INVALID_STATUS = 'INVALID_STATUS'
 /** ECONNRESET on a connection that stood, in disguise. */
 export const RESET_BY_PEER = 'FORBEAR_RESET'
+/** Its body is coded in a way that ends here, so that the app would get it mislabelled (RFC 9112 §6.1). */
+export const TRANSFER_CODING = 'TRANSFER_CODING'
 /** undici refused to write the request. */
 export const INVALID_REQUEST = 'INVALID_REQUEST'
 
@@ -26,6 +28,7 @@ const BAD_RESPONSE_CODES = new Set([
   'UNEXPECTED_UPGRADE',
   'TOO_MANY_INTERIM',
   INVALID_STATUS,
+  TRANSFER_CODING,
 ])
 
 const INVALID_REQUEST_CODES = new Set([

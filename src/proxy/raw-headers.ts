@@ -14,6 +14,18 @@ export function decodeHeaders(pieces: readonly Buffer[]): RawHeaders {
   return headers
 }
 
+/** A `Transfer-Encoding` that is not `chunked` alone. */
+export function hasForeignCoding(headers: RawHeaders): boolean {
+  let chunked = false
+  for (let at = 0; at < headers.length; at += 2) {
+    const name = headers[at] as string
+    if (name.length !== 17 || name.toLowerCase() !== 'transfer-encoding') continue
+    if (chunked || (headers[at + 1] as string).trim().toLowerCase() !== 'chunked') return true
+    chunked = true
+  }
+  return false
+}
+
 /** Host first, then the app's fields, then ours in place of equally named ones, then the length. */
 export function requestHeaders(host: string, app: RawHeaders, set: RawHeaders, contentLength: number | null): string[] {
   const headers = ['Host', host]

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { decodeHeaders, requestHeaders, statusPhrase } from '../../src/proxy/raw-headers.js'
+import { decodeHeaders, hasForeignCoding, requestHeaders, statusPhrase } from '../../src/proxy/raw-headers.js'
 
 describe('request fields', () => {
   it('keep order and case, with ours in place of equally named ones and the length last', () => {
@@ -15,6 +15,16 @@ describe('response fields', () => {
   it('are latin1, whatever their bytes', () => {
     expect(decodeHeaders([Buffer.from('X'), Buffer.from([0x61, 0xff, 0x80])])).toEqual(['X', 'a\xff\x80'])
     expect(decodeHeaders([])).toEqual([])
+  })
+})
+
+describe('a transfer coding', () => {
+  it('is chunked alone, in whatever case, or foreign', () => {
+    expect(hasForeignCoding(['X-Transfer-Coding', 'gzip', 'TE', 'gzip'])).toBe(false)
+    expect(hasForeignCoding(['TRANSFER-encoding', ' Chunked '])).toBe(false)
+    for (const value of ['gzip', 'gzip, chunked', 'chunked, chunked', 'identity', '']) {
+      expect(hasForeignCoding(['Transfer-Encoding', value])).toBe(true)
+    }
   })
 })
 
