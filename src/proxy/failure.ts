@@ -53,6 +53,14 @@ export function codeOf(error: Error): string {
   return typeof code === 'string' ? code : error.name
 }
 
+/**
+ * A 304 tells the length of the body that it does not have (RFC 9110 §15.4.5), a 204 must not and some do (§8.6): complete
+ * with its head, yet undici misses the body.
+ */
+export function isBodylessMismatch(status: number, code: string): boolean {
+  return (status === 204 || status === 304) && code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH'
+}
+
 /** Before a connection stood: DNS, TCP, TLS, our own clock. */
 export function connectFailure(error: Error): AttemptFailure {
   // Several addresses fail as one AggregateError, whose own message is empty.

@@ -191,8 +191,7 @@ export class WireCall implements Dispatcher.DispatchHandler {
 
   private broken(error: Error): void {
     const code = fail.codeOf(error)
-    // A 304 tells the length of the body that it does not have (RFC 9110 §15.4.5); undici waits for it in vain.
-    if (this.head?.status === 304 && code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') this.onComplete([])
+    if (this.head !== null && fail.isBodylessMismatch(this.head.status, code)) this.onComplete([])
     else if (this.phase === 'holding') this.finish()
     else if (this.upload.broke(error)) this.later(setImmediate, () => this.cut(fail.REQUEST_BODY))
     else this.cut(code)
