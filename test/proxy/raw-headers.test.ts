@@ -34,4 +34,8 @@ describe('a reason phrase', () => {
     expect(statusPhrase('Überfüllt')).toBe(Buffer.from('Überfüllt').toString('latin1'))
     expect(statusPhrase('a\u0001b\nc\u007f')).toBe('abc')
   })
+
+  it('loses the bytes that undici could not read as UTF-8', () => {
+    expect(statusPhrase(Buffer.from('caf\xe9 \xff!', 'latin1').toString())).toBe('caf !')
+  })
 })
