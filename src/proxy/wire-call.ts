@@ -26,6 +26,7 @@ const TAKEN_BACK = new fail.CodedError('TAKEN_BACK', 'the attempt was aborted')
 /** One request and its answer on one connection; undici calls it as its handler. */
 export class WireCall implements Dispatcher.DispatchHandler {
   held: HeldResponse | null = null
+  delivery: Delivery | null = null
   private phase: Phase = 'queued'
   private starting = false
   private abortWire: (() => void) | null = null
@@ -33,7 +34,6 @@ export class WireCall implements Dispatcher.DispatchHandler {
   private idle: IdleTimer | null = null
   private interims = 0
   private head: ResponseHead | null = null
-  private delivery: Delivery | null = null
   private holder: HeldBody | null = null
 
   constructor(

@@ -90,7 +90,7 @@ describe('a delivered body', () => {
     const raw = await RawUpstream.answering('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhello')
     const { transport, upstream } = transportTo(raw)
     const one = call(transport, upstream, { idleTimeoutMs: 20 })
-    expect(await one.over).toMatchObject({ end: 'cut', code: 'IDLE_TIMEOUT' })
+    expect(await one.over).toMatchObject({ end: 'cut', code: 'IDLE_TIMEOUT', bytes: 5 })
     expect(one.app.destroyed).toBe(true)
     await until(() => raw.sockets.size === 0)
   })
@@ -140,6 +140,7 @@ describe('a delivered body', () => {
     await until(() => raw.sockets.size === 0)
     expect(one.told).toEqual(['returned', 'sent', 'head'])
     expect(one.app.destroyed).toBe(false)
+    expect(one.attempt.bytes).toBe(5)
   })
 })
 
