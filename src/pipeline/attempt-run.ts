@@ -25,8 +25,6 @@ const TIMER_SLACK_MS = 2
 
 /** One attempt: its clocks, its permit, and what it tells the breaker, the budget and the log. */
 export class AttemptRun implements AttemptListener {
-  /** Body bytes handed to the app. */
-  bytes = 0
   readonly #exchange: Exchange
   readonly #permit: BreakerPermit
   readonly #number: number
@@ -48,9 +46,13 @@ export class AttemptRun implements AttemptListener {
     exchange.lane.limiter.take()
   }
 
-  /** Opaque; `null` until connected. */
   get connection(): object | null {
     return this.#attempt?.connection ?? null
+  }
+
+  /** Body bytes handed to the app. */
+  get bytes(): number {
+    return this.#attempt?.bytes ?? 0
   }
 
   start(): void {
@@ -118,13 +120,11 @@ export class AttemptRun implements AttemptListener {
   onFailure(failure: AttemptFailure): void {
     if (failure.byApp) return this.#endByApp()
     if (!this.#freshUsed && mayStartFresh(this.#exchange, failure)) return this.#startFresh()
-    const reason = failure.kind
-    const text = `${failure.kind} ${failure.code}`
-    this.#fail(failure.kind, failure.permanent, { reason, text, nothingSent: failure.kind === 'connect' })
+    const { kind, code, permanent } = failure
+    this.#fail(kind, permanent, { reason: kind, text: `${kind} ${code}`, nothingSent: kind === 'connect' })
   }
 
   onDelivered(bytes: number): void {
-    this.bytes = bytes
     this.#clock?.cancel()
     this.#leaveWire()
     this.#exchange.onDelivered(this.#status, this.#outcome, bytes)

@@ -82,6 +82,8 @@ export interface AttemptFailure {
 export interface Attempt {
   /** Opaque; a later attempt passes it in `avoid`. `null` until connected. */
   readonly connection: object | null
+  /** Body bytes handed to the app so far. */
+  readonly bytes: number
   /** Commits: head (end-to-end fields plus `extra`) and body stream to the app. Only inside `onHead`. */
   deliver(extra: RawHeaders): void
   /** Reads the body up to `maxBytes` and keeps it, else destroys it. Only inside `onHead`. */

@@ -43,6 +43,10 @@ export class UndiciAttempt implements Attempt {
     return this.call === null ? null : this.call.connection
   }
 
+  get bytes(): number {
+    return this.call?.delivery?.bytes ?? 0
+  }
+
   start(): void {
     const nowMs = this.tools.clock.nowMs()
     const connection = this.request.fresh ? null : this.pool.take(this.request.avoid, nowMs)

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { CodedError } from './failure.js'
+import { CodedError, RESET_BY_PEER } from './failure.js'
 import { Client } from './undici-client.js'
 
 /** The client asked for a second socket: its own has died and the request was not written. */
@@ -32,6 +32,8 @@ export class Connection {
   doomed = false
   /** Reads a discarded answer only: may be closed when its place is needed. */
   expendable = false
+  /** undici's: goes on with an answer that waits for the app; does nothing when none waits. */
+  resumeReading: (() => void) | null = null
   private failures = 0
 
   constructor(
@@ -40,6 +42,10 @@ export class Connection {
     readonly expiresMs: number,
     private readonly owner: ConnectionOwner,
   ) {
+    // These two must hear of it before undici does, which listens once it has connected.
+    socket.on('error', renameReset)
+    // At the end all is read. undici's parser must not be found waiting there: it would throw.
+    socket.on('end', () => this.resumeReading?.())
     let handed = false
     this.client = new Client(ORIGIN, {
       connect: (_options, done) => {
@@ -68,6 +74,11 @@ export class Connection {
     return !this.socket.destroyed
   }
 
+  /** The upstream has yet to take what was written. */
+  get backedUp(): boolean {
+    return this.socket.writableLength > 0
+  }
+
   /** Counts breaker failures in a row. */
   settle(failed: boolean): void {
     this.failures = failed ? this.failures + 1 : 0
@@ -76,7 +87,13 @@ export class Connection {
     this.owner.onDoomed(this)
   }
 
+  /** The error is what undici makes of it by itself, but without one it takes this for the end of a body of no length. */
   destroy(): void {
-    this.socket.destroy()
+    this.socket.destroy(new CodedError('UND_ERR_SOCKET', 'closed'))
   }
+}
+
+/** After `Connection: close` undici takes ECONNRESET for the end of the body; under another code it is the error it is. */
+function renameReset(error: NodeJS.ErrnoException): void {
+  if (error.code === 'ECONNRESET') error.code = RESET_BY_PEER
 }

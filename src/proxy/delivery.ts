@@ -13,6 +13,8 @@ export class Delivery {
 
   /** `false` = read no further until `resumeWire` is called. */
   push(chunk: Uint8Array): boolean {
+    // What undici's parser gives when it is resumed at the end; a pause there would last for ever.
+    if (chunk.length === 0) return true
     this.bytes += chunk.length
     if (this.downstream.write(chunk)) return true
     this.paused = true

@@ -119,7 +119,7 @@ export class NodeDownstream implements ProxyDownstream, ResponseOwner {
   begin(head: ResponseHead, extra: RawHeaders): void {
     if (this.#settled || this.begun) return
     const canChunk = this.#request.httpVersionMinor > 0 && !this.#bodyless(head.status)
-    const fields = forwardResponseHeaders(head.headers, this.#via('1.1'), { length: 'keep', canChunk })
+    const fields = forwardResponseHeaders(head.headers, this.#via('1.1'), { length: lengthOf(head.status), canChunk })
     for (const item of extra) fields.push(item)
     this.#beforeHead()
     this.#response.beginWith(head.status, head.statusText, fields)
@@ -184,8 +184,8 @@ export class NodeDownstream implements ProxyDownstream, ResponseOwner {
 
   #heldFields(head: ResponseHead, body: Uint8Array): string[] {
     const bodyless = this.#bodyless(head.status)
-    const framing = { length: bodyless ? 'keep' : 'drop', canChunk: false } as const
-    const fields = forwardResponseHeaders(head.headers, this.#via('1.1'), framing)
+    const length = bodyless ? lengthOf(head.status) : 'drop'
+    const fields = forwardResponseHeaders(head.headers, this.#via('1.1'), { length, canChunk: false })
     if (!bodyless) fields.push('Content-Length', String(body.length))
     return fields
   }
@@ -203,4 +203,9 @@ export class NodeDownstream implements ProxyDownstream, ResponseOwner {
     if (this.#state.draining || this.#continueDue) this.#response.shouldKeepAlive = false
     this.body?.release()
   }
+}
+
+/** A 204 must not tell a length (RFC 9110 §8.6). */
+function lengthOf(status: number): 'keep' | 'drop' {
+  return status === 204 ? 'drop' : 'keep'
 }

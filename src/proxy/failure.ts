@@ -2,13 +2,17 @@ import type { AttemptFailure } from '../pipeline/ports.js'
 
 /** No byte moved for `timeouts.idle`, and the upstream is to blame. */
 export const IDLE_TIMEOUT = 'IDLE_TIMEOUT'
-/** No byte moved for `timeouts.idle` because the app did not read. */
+/** No byte moved for `timeouts.idle` because the app did not read its answer, or did not send its body. */
 export const APP_IDLE_TIMEOUT = 'APP_IDLE_TIMEOUT'
 /** The app's request body broke off; the app is gone or about to be. */
 export const REQUEST_BODY = 'REQUEST_BODY'
 export const CONNECT_TIMEOUT = 'CONNECT_TIMEOUT'
 /** Below 100: no status at all (RFC 9110 §15). */
 export const INVALID_STATUS = 'INVALID_STATUS'
+/** ECONNRESET on a connection that stood, in disguise. */
+export const RESET_BY_PEER = 'FORBEAR_RESET'
+/** Its body is coded in a way that ends here, so that the app would get it mislabelled (RFC 9112 §6.1). */
+export const TRANSFER_CODING = 'TRANSFER_CODING'
 /** undici refused to write the request. */
 export const INVALID_REQUEST = 'INVALID_REQUEST'
 
@@ -24,6 +28,7 @@ const BAD_RESPONSE_CODES = new Set([
   'UNEXPECTED_UPGRADE',
   'TOO_MANY_INTERIM',
   INVALID_STATUS,
+  TRANSFER_CODING,
 ])
 
 const INVALID_REQUEST_CODES = new Set([
@@ -44,7 +49,16 @@ export class CodedError extends Error {
 
 export function codeOf(error: Error): string {
   const code = (error as NodeJS.ErrnoException).code
+  if (code === RESET_BY_PEER) return 'ECONNRESET'
   return typeof code === 'string' ? code : error.name
+}
+
+/**
+ * A 304 tells the length of the body that it does not have (RFC 9110 §15.4.5), a 204 must not and some do (§8.6): complete
+ * with its head, yet undici misses the body.
+ */
+export function isBodylessMismatch(status: number, code: string): boolean {
+  return (status === 204 || status === 304) && code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH'
 }
 
 /** Before a connection stood: DNS, TCP, TLS, our own clock. */
@@ -72,7 +86,12 @@ export function wireFailure(error: Error, idleBeforeMs: number | null): AttemptF
   const kind = isBadResponse(error, code) ? 'bad-response' : 'reset'
   // With TLS 1.3 a refused client certificate shows only after the handshake.
   const permanent = CERTIFICATE.test(code)
-  return { kind, code, message: error.message, permanent, byApp: code === REQUEST_BODY, idleBeforeMs }
+  return { kind, code, message: error.message, permanent, byApp: isByApp(code), idleBeforeMs }
+}
+
+/** Says nothing about the upstream. */
+export function isByApp(code: string): boolean {
+  return code === APP_IDLE_TIMEOUT || code === REQUEST_BODY
 }
 
 function isBadResponse(error: Error, code: string): boolean {

@@ -14,6 +14,18 @@ export function decodeHeaders(pieces: readonly Buffer[]): RawHeaders {
   return headers
 }
 
+/** A `Transfer-Encoding` that is not `chunked` alone. */
+export function hasForeignCoding(headers: RawHeaders): boolean {
+  let chunked = false
+  for (let at = 0; at < headers.length; at += 2) {
+    const name = headers[at] as string
+    if (name.length !== 17 || name.toLowerCase() !== 'transfer-encoding') continue
+    if (chunked || (headers[at + 1] as string).trim().toLowerCase() !== 'chunked') return true
+    chunked = true
+  }
+  return false
+}
+
 /** Host first, then the app's fields, then ours in place of equally named ones, then the length. */
 export function requestHeaders(host: string, app: RawHeaders, set: RawHeaders, contentLength: number | null): string[] {
   const headers = ['Host', host]
@@ -38,11 +50,10 @@ function includesName(headers: RawHeaders, name: string): boolean {
 /** Anything but visible ASCII, blank and tab. */
 const UNUSUAL = /[^\t\x20-\x7e]/
 
-/** The reason phrase, which undici decodes as UTF-8, back in latin1. */
+/** The reason phrase, which undici decodes as UTF-8, back in latin1, without what cannot be sent on or was no UTF-8. */
 export function statusPhrase(text: string): string {
   if (!UNUSUAL.test(text)) return text
-  // Control characters cannot be sent on.
-  return Buffer.from(text, 'utf8')
+  return Buffer.from(text.replaceAll('\ufffd', ''), 'utf8')
     .toString('latin1')
     .replace(/[^\t\x20-\x7e\x80-\xff]/g, '')
 }

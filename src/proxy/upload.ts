@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import type { Connection } from './connection.js'
 import { codeOf } from './failure.js'
 
 /** The request body of one attempt on its way out. */
@@ -20,6 +21,11 @@ export class Upload {
   broke(error: Error): boolean {
     if (this.stream === null || !this.running) return false
     return this.stream.errored === error || (this.stream.destroyed && codeOf(error) === 'UND_ERR_ABORTED')
+  }
+
+  /** All that the app has sent is with the upstream's side: the next byte is the app's to give. */
+  owedByApp(connection: Connection): boolean {
+    return this.stream !== null && this.running && this.stream.readableLength === 0 && !connection.backedUp
   }
 
   end(): void {

@@ -6,8 +6,9 @@ import { Delivery } from './delivery.js'
 import * as fail from './failure.js'
 import { HeldBody } from './held-body.js'
 import { IdleTimer } from './idle-timer.js'
-import { decodeHeaders, requestHeaders, statusPhrase } from './raw-headers.js'
+import { decodeHeaders, hasForeignCoding, statusPhrase } from './raw-headers.js'
 import type { Upload } from './upload.js'
+import { wireRequest } from './wire-request.js'
 
 /**
  * queued (handed to undici, nothing written) → waiting (written) → delivering or holding → done;
@@ -25,6 +26,7 @@ const TAKEN_BACK = new fail.CodedError('TAKEN_BACK', 'the attempt was aborted')
 /** One request and its answer on one connection; undici calls it as its handler. */
 export class WireCall implements Dispatcher.DispatchHandler {
   held: HeldResponse | null = null
+  delivery: Delivery | null = null
   private phase: Phase = 'queued'
   private starting = false
   private abortWire: (() => void) | null = null
@@ -32,7 +34,6 @@ export class WireCall implements Dispatcher.DispatchHandler {
   private idle: IdleTimer | null = null
   private interims = 0
   private head: ResponseHead | null = null
-  private delivery: Delivery | null = null
   private holder: HeldBody | null = null
 
   constructor(
@@ -44,19 +45,9 @@ export class WireCall implements Dispatcher.DispatchHandler {
 
   /** Tells the listener nothing before it returns. */
   start(): void {
-    const { request, downstream } = this.attempt
-    const { target, hostHeader } = request.upstream
-    const host = hostHeader === 'preserve' ? (downstream.host ?? target.authority) : target.authority
-    const options = {
-      path: target.basePath + downstream.path,
-      method: downstream.method as Dispatcher.HttpMethod,
-      headers: requestHeaders(host, downstream.forwardHeaders, request.set, this.upload.contentLength),
-      body: this.upload.stream,
-    }
+    const options = wireRequest(this.attempt.request, this.attempt.downstream, this.upload)
     this.starting = true
-    // undici would close the connection after a HEAD, for servers that wrongly send a body; such bytes are noticed.
-    const bareHead = options.method === 'HEAD' && options.body === null
-    this.connection.client.dispatch(bareHead ? { ...options, reset: false } : options, this)
+    this.connection.client.dispatch(options, this)
     this.starting = false
   }
 
@@ -122,7 +113,12 @@ export class WireCall implements Dispatcher.DispatchHandler {
     }
     this.idle?.touch()
     this.head = { status, statusText: statusPhrase(statusText), headers }
+    if (hasForeignCoding(headers)) {
+      this.breakOff(fail.TRANSFER_CODING, 'a transfer coding other than chunked')
+      return true
+    }
     this.resumeWire = resume
+    this.connection.resumeReading = resume
     this.attempt.listener.onHead(this.head)
     if (this.phase === 'waiting') this.abort()
     return true
@@ -167,8 +163,10 @@ export class WireCall implements Dispatcher.DispatchHandler {
   }
 
   private onIdle(): void {
-    if (this.delivery !== null) this.cut(this.delivery.paused ? fail.APP_IDLE_TIMEOUT : fail.IDLE_TIMEOUT)
-    else this.breakOff(fail.IDLE_TIMEOUT, `no body byte moved for ${this.attempt.request.idleTimeoutMs} ms`)
+    const byApp = this.delivery?.paused === true || this.upload.owedByApp(this.connection)
+    const code = byApp ? fail.APP_IDLE_TIMEOUT : fail.IDLE_TIMEOUT
+    if (this.delivery !== null) this.cut(code)
+    else this.breakOff(code, `no body byte moved for ${this.attempt.request.idleTimeoutMs} ms`)
   }
 
   /** undici gave the request up before a byte was written. */
@@ -193,8 +191,7 @@ export class WireCall implements Dispatcher.DispatchHandler {
 
   private broken(error: Error): void {
     const code = fail.codeOf(error)
-    // A 304 tells the length of the body that it does not have (RFC 9110 §15.4.5); undici waits for it in vain.
-    if (this.head?.status === 304 && code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') this.onComplete([])
+    if (this.head !== null && fail.isBodylessMismatch(this.head.status, code)) this.onComplete([])
     else if (this.phase === 'holding') this.finish()
     else if (this.upload.broke(error)) this.later(setImmediate, () => this.cut(fail.REQUEST_BODY))
     else this.cut(code)
@@ -230,7 +227,7 @@ export class WireCall implements Dispatcher.DispatchHandler {
     this.finish()
     this.abortWire?.()
     this.attempt.downstream.destroy()
-    this.attempt.listener.onCut(code, code === fail.APP_IDLE_TIMEOUT || code === fail.REQUEST_BODY)
+    this.attempt.listener.onCut(code, fail.isByApp(code))
   }
 
   private giveBack(): void {

@@ -35,6 +35,25 @@ describe('what is told of a request', () => {
     ])
   })
 
+  it('counts what went out of an answer that was cut, or that the app left', async () => {
+    const stage = new Stage()
+    stage.upstream.plays(
+      reply(200, { bodyMs: 100, body: 'so far', cut: true }),
+      reply(200, { bodyMs: 100, body: 'so far' }),
+    )
+    stage.get()
+    await stage.run(500)
+    const left = stage.get()
+    await stage.run(50)
+    left.hangUp()
+    await stage.finish()
+    const told = stage.of('request-finished').map(event => [event.outcome, event.responseBytes])
+    expect(told).toEqual([
+      ['cut', 6],
+      ['aborted', 6],
+    ])
+  })
+
   it('is one line for each retry, with its delay and its cause', async () => {
     const stage = new Stage()
     stage.upstream.plays(fail('connect'), reply(503), reply(200))

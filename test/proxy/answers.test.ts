@@ -32,11 +32,65 @@ describe('a delivered body', () => {
     expect(one.app.text).toBe('until the end')
   })
 
+  it('of no length that ends by a reset is cut', async () => {
+    const raw = await RawUpstream.start(socket => {
+      socket.on('data', () => socket.write('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nso far'))
+    })
+    for (const slow of [false, true]) {
+      const { transport, upstream } = transportTo(raw)
+      const app = new FakeApp()
+      app.slow = slow
+      const one = call(transport, upstream, { app })
+      await until(() => app.bytesOut > 0)
+      for (const socket of raw.sockets) socket.resetAndDestroy()
+      expect(await one.over).toMatchObject({ end: 'cut', code: 'ECONNRESET' })
+      expect(app.destroyed).toBe(true)
+      expect(app.trailers).toBeNull()
+    }
+  })
+
+  it('of no length is cut when the transport is closed, also while the app does not read', async () => {
+    const raw = await RawUpstream.start(socket => {
+      socket.on('data', () => socket.write('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nso far'))
+    })
+    for (const slow of [false, true]) {
+      const { transport, upstream } = transportTo(raw)
+      const app = new FakeApp()
+      app.slow = slow
+      const one = call(transport, upstream, { app })
+      await until(() => app.bytesOut > 0)
+      await transport.destroy()
+      expect(await one.over).toMatchObject({ end: 'cut' })
+      expect(app.trailers).toBeNull()
+    }
+  })
+
+  it('is complete when the connection ends while the app does not read', async () => {
+    const body = 'x'.repeat(200_000)
+    const heads = ['', 'Connection: close\r\n', `Content-Length: ${body.length}\r\n`]
+    heads.push(`Connection: close\r\n${heads[2]}`)
+    for (const head of heads) {
+      const raw = await RawUpstream.start(socket => {
+        socket.on('data', () => socket.end(`HTTP/1.1 200 OK\r\n${head}\r\n${body}`))
+      })
+      const { transport, upstream } = transportTo(raw)
+      const app = new FakeApp()
+      app.slow = true
+      const one = call(transport, upstream, { app })
+      while (!one.told.includes('delivered') && !one.told.includes('cut')) {
+        if (app.bytesOut < body.length) app.drain()
+        await new Promise(resolve => setTimeout(resolve, 1))
+      }
+      expect(await one.over).toMatchObject({ end: 'delivered', bytes: body.length })
+      expect(app.text).toBe(body)
+    }
+  })
+
   it('that stands still is cut by the idle clock', async () => {
     const raw = await RawUpstream.answering('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhello')
     const { transport, upstream } = transportTo(raw)
     const one = call(transport, upstream, { idleTimeoutMs: 20 })
-    expect(await one.over).toMatchObject({ end: 'cut', code: 'IDLE_TIMEOUT' })
+    expect(await one.over).toMatchObject({ end: 'cut', code: 'IDLE_TIMEOUT', bytes: 5 })
     expect(one.app.destroyed).toBe(true)
     await until(() => raw.sockets.size === 0)
   })
@@ -86,6 +140,7 @@ describe('a delivered body', () => {
     await until(() => raw.sockets.size === 0)
     expect(one.told).toEqual(['returned', 'sent', 'head'])
     expect(one.app.destroyed).toBe(false)
+    expect(one.attempt.bytes).toBe(5)
   })
 })
 

@@ -87,6 +87,26 @@ describe('a streamed answer', () => {
     expect(client.closed).toBe(false)
   })
 
+  it.each(['streamed', 'held'])('204 loses its Content-Length and keeps the connection, %s', async how => {
+    const { server, client, downstream, exchange } = await exchangeOf(GET)
+    const head = { status: 204, statusText: 'No Content', headers: ['X-A', '1', 'Content-Length', '2'] }
+    if (how === 'held') downstream.answer(head, [], new Uint8Array())
+    else {
+      downstream.begin(head, [])
+      downstream.end([])
+    }
+    const received = await client.untilHas('\r\n\r\n')
+    expect([fieldOf(received, 'x-a'), fieldOf(received, 'content-length'), bodyOf(received)]).toEqual([
+      '1',
+      undefined,
+      '',
+    ])
+    await eventually(() => exchange.answered === 1)
+    client.send(GET)
+    await eventually(() => server.exchanges.length === 2)
+    expect(client.closed).toBe(false)
+  })
+
   it('closes an HTTP/1.0 connection at the end of a body without length, unchunked', async () => {
     const { client, downstream } = await exchangeOf('GET / HTTP/1.0\r\nHost: x\r\nConnection: keep-alive\r\n\r\n')
     downstream.begin(ok('Trailer', 'X-Sum'), [])

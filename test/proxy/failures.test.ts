@@ -119,6 +119,12 @@ describe('an answer that is not HTTP is a bad response', () => {
     ['when the length is no number', 'HTTP/1.1 200 OK\r\nContent-Length: ten\r\n\r\n'],
     ['when two lengths disagree', 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n'],
     ['when length and chunks are mixed', 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n'],
+    ['when it is compressed for the transfer', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\nxyz'],
+    [
+      'when it is compressed and chunked',
+      'HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n',
+    ],
+    ['when it is coded twice', `HTTP/1.1 200 OK\r\n${'transfer-encoding: chunked\r\n'.repeat(2)}\r\n0\r\n\r\n`],
     ['when its fields are over 16 KiB', `HTTP/1.1 200 OK\r\nX: ${'a'.repeat(17_000)}\r\n\r\n`],
     ['when it is an unasked 100', 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'],
     ['when it is an unasked 101', 'HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'],

@@ -117,6 +117,18 @@ describe('a call', () => {
     expect(raw.accepted).toBe(2)
   })
 
+  it('completes a 204 at the head whatever length it tells, with or without such a body', async () => {
+    for (const body of ['', 'ok']) {
+      const raw = await RawUpstream.answering(`HTTP/1.1 204 No Content\r\nContent-Length: 2\r\n\r\n${body}`)
+      const { transport, upstream } = transportTo(raw)
+      for (let n = 0; n < 2; n++) {
+        const one = call(transport, upstream)
+        expect(await one.over).toMatchObject({ end: 'delivered', bytes: 0 })
+        expect(one.app.trailers).toEqual([])
+      }
+    }
+  })
+
   it('fails as a value when undici will not write the request, and keeps the connection', async () => {
     const { transport, upstream } = transportTo(await RawUpstream.answering(OK))
     await call(transport, upstream).over

@@ -43,8 +43,47 @@ describe('an upload', () => {
     await until(() => raw.sockets.size === 0 && stream.destroyed)
   })
 
-  it('that stands still is a reset named after the idle clock', async () => {
+  it('that the upstream does not take is a reset named after the idle clock', async () => {
+    const raw = await RawUpstream.start(socket => {
+      socket.pause()
+    })
+    const { transport, upstream } = transportTo(raw)
+    const chunk = Buffer.alloc(1_000_000)
+    const stream = Readable.from(
+      (function* () {
+        for (;;) yield chunk
+      })(),
+      { objectMode: false },
+    )
+    const one = call(transport, upstream, {
+      method: 'POST',
+      body: () => ({ stream, contentLength: null }),
+      idleTimeoutMs: 40,
+    })
+    expect((await one.over).failure).toMatchObject({ kind: 'reset', code: 'IDLE_TIMEOUT', byApp: false })
+    await until(() => stream.destroyed)
+  })
+
+  it('that the app stops sending is a failure of the app', async () => {
     const raw = await RawUpstream.start(() => {})
+    const { transport, upstream } = transportTo(raw)
+    for (const sent of ['', 'begin', 'x'.repeat(200_000)]) {
+      const stream = new PassThrough()
+      stream.write(sent)
+      const one = call(transport, upstream, {
+        method: 'POST',
+        body: () => ({ stream, contentLength: 300_000 }),
+        idleTimeoutMs: 20,
+      })
+      expect((await one.over).failure).toMatchObject({ code: 'APP_IDLE_TIMEOUT', byApp: true })
+      await until(() => raw.sockets.size === 0 && stream.destroyed)
+    }
+  })
+
+  it('that the app stops sending under an early answer is not held against the upstream', async () => {
+    const raw = await RawUpstream.start(socket => {
+      socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nso far'))
+    })
     const { transport, upstream } = transportTo(raw)
     const stream = new PassThrough()
     stream.write('begin')
@@ -53,8 +92,7 @@ describe('an upload', () => {
       body: () => ({ stream, contentLength: null }),
       idleTimeoutMs: 20,
     })
-    expect((await one.over).failure).toMatchObject({ kind: 'reset', code: 'IDLE_TIMEOUT' })
-    await until(() => raw.sockets.size === 0 && stream.destroyed)
+    expect(await one.over).toMatchObject({ end: 'cut', code: 'APP_IDLE_TIMEOUT' })
   })
 
   it('that moves slowly is not cut by the idle clock', async () => {

@@ -74,6 +74,7 @@ export function hang(): Play {
 /** One attempt as the upstream saw it. */
 export class Sent implements Attempt {
   connection: object | null = null
+  bytes = 0
   /** The pipeline ended it. */
   aborted = false
   /** Nothing more will come of it. */
@@ -103,6 +104,7 @@ export class Sent implements Attempt {
     const play = this.#choose()
     const { call, listener } = this
     call.begin(headOf(play), extra)
+    this.bytes = play.body.length
     this.#later(play.bodyMs, () => {
       this.ended = true
       if (play.cut) {

@@ -114,7 +114,7 @@ export function call(transport: Transport, upstream: UpstreamSnapshot, options: 
     },
     onFailure: failure => finish('failure', { failure }),
     onDelivered: bytes => finish('delivered', { bytes }),
-    onCut: code => finish('cut', { code }),
+    onCut: code => finish('cut', { code, bytes: attempt.bytes }),
   }
   const request: AttemptRequest = {
     upstream,
