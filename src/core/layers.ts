@@ -1,5 +1,5 @@
 /** What keeps layers of retries from multiplying, and a request from going round in circles. */
-import { headerValue, headerValues } from './headers.js'
+import { headerValues } from './headers.js'
 
 /** How a request arrived. */
 export interface IncomingMark {
@@ -22,7 +22,7 @@ const MAX_PASSES = 2
 
 /** @param headers the app's, flat */
 export function incomingMark(headers: readonly string[], wallNowMs: number): IncomingMark {
-  const attempt = parseResend(headerValue(headers, 'forbear-attempt'))
+  const attempt = highestAttempt(headerValues(headers, 'forbear-attempt'))
   const baggage = headerValues(headers, 'baggage')
   const resend = baggage.length === 0 ? null : liveResend(baggage.join(','), wallNowMs)
   return attempt === null && resend === null ? UNMARKED : { marked: true, attempt, resend }
@@ -62,6 +62,18 @@ export function viaEntry(version: string, pseudonym: string): string {
   return `${version} ${pseudonym}`
 }
 
+/** Several fields may have become one list on the way (RFC 9110 §5.3). */
+function highestAttempt(values: readonly string[]): number | null {
+  let highest: number | null = null
+  for (const value of values) {
+    for (const member of value.split(',')) {
+      const n = parseResend(member.trim())
+      if (n !== null && n > (highest ?? 0)) highest = n
+    }
+  }
+  return highest
+}
+
 function liveResend(baggage: string, wallNowMs: number): number | null {
   let highest: number | null = null
   for (const member of baggage.split(',')) {
@@ -86,8 +98,8 @@ function memberResend(member: string, nowS: number): number | null {
   return parseResend(pair!.slice(pair!.indexOf('=') + 1).trim())
 }
 
-function parseResend(value: string | undefined): number | null {
-  if (value === undefined || !COUNT.test(value)) return null
+function parseResend(value: string): number | null {
+  if (!COUNT.test(value)) return null
   const n = Number(value)
   return n > 1 ? n : null
 }

@@ -65,7 +65,7 @@ export function compileRouter(snapshot: Snapshot): Router {
         if (entry !== undefined) return found(entry, path, 'header')
       }
       if (request.host !== null) {
-        const entry = tables.byHost.get(hostOf(request.host.toLowerCase()))
+        const entry = tables.byHost.get(withoutRootDot(hostOf(request.host.toLowerCase())))
         if (entry !== undefined) return found(entry, path, 'host')
       }
       return matchPrefix(tables.byFirstSegment, path)
@@ -96,7 +96,7 @@ function buildTables(snapshot: Snapshot): Tables {
   for (const [name, upstream] of snapshot.upstreams) {
     addEntry(tables, name, upstream.match, { upstream })
     const { hostname, port } = upstream.target
-    push(tables.byTarget, `${hostname.toLowerCase()}:${port}`, upstream)
+    push(tables.byTarget, `${withoutRootDot(hostname.toLowerCase())}:${port}`, upstream)
   }
   for (const entries of tables.byFirstSegment.values()) entries.sort((a, b) => b.prefix.length - a.prefix.length)
   for (const list of tables.byTarget.values()) list.sort((a, b) => b.target.basePath.length - a.target.basePath.length)
@@ -105,7 +105,7 @@ function buildTables(snapshot: Snapshot): Tables {
 
 function addEntry(tables: Tables, name: string, match: UpstreamSnapshot['match'], entry: Entry): void {
   tables.byName.set(name, entry)
-  for (const host of match.hosts) tables.byHost.set(host.toLowerCase(), entry)
+  for (const host of match.hosts) tables.byHost.set(withoutRootDot(host.toLowerCase()), entry)
   push(tables.byFirstSegment, firstSegment(match.pathPrefix), { prefix: match.pathPrefix, entry })
 }
 
@@ -125,9 +125,10 @@ function found(entry: Entry, path: string, via: UpstreamMatch['via']): UpstreamM
  */
 function matchAuthority(tables: Tables, authority: string, path: string): UpstreamMatch | InvalidMatch | null {
   const host = hostOf(authority)
-  const entry = tables.byHost.get(host)
+  const name = withoutRootDot(host)
+  const entry = tables.byHost.get(name)
   if (entry !== undefined) return found(entry, path, 'authority')
-  const bare = host.startsWith('[') ? host.slice(1, -1) : host
+  const bare = name.startsWith('[') ? name.slice(1, -1) : name
   // An absolute-form target without a port is plain HTTP on 80; a proxied client that meant https names 443.
   const port = authority.length > host.length ? authority.slice(host.length + 1) : ''
   const shared = tables.byTarget.get(`${bare}:${port === '' ? '80' : port}`)
@@ -156,6 +157,11 @@ function matchPrefix(table: Tables['byFirstSegment'], path: string): UpstreamMat
 function hostOf(authority: string): string {
   const end = authority.startsWith('[') ? authority.indexOf(']') + 1 : authority.indexOf(':')
   return end <= 0 ? authority : authority.slice(0, end)
+}
+
+/** `a.example.` is the fully qualified way to write `a.example` (RFC 1034 §3.1). */
+function withoutRootDot(host: string): string {
+  return host.endsWith('.') ? host.slice(0, -1) : host
 }
 
 function firstSegment(path: string): string {

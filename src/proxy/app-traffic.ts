@@ -17,7 +17,7 @@ import { headWithoutUpgrade, tunnelToken } from './upgrade-token.js'
 export interface AppSocket extends Socket {
   /** To know whether an answer is still due. */
   lastRequest?: NodeDownstream
-  /** It sent noise and will be closed. */
+  /** It sent something that cannot be trusted, has its answer, and will be closed. */
   refused?: boolean
 }
 
@@ -37,10 +37,12 @@ export class AppTraffic {
   ) {}
 
   request(request: IncomingMessage, response: AppResponse, expectsContinue: boolean): void {
+    const socket: AppSocket = request.socket
+    // Whatever is behind a refused request is not one.
+    if (socket.refused === true) return
     const head = readRequestHead(request)
     if ('problem' in head) return this.refuse(response, `The request is refused: ${head.problem}.`)
     const downstream = new NodeDownstream(request, response, head, this.state, expectsContinue)
-    const socket: AppSocket = request.socket
     socket.lastRequest = downstream
     try {
       downstream.listener = this.handler.handle(downstream, this.addressOf(head))
@@ -51,14 +53,18 @@ export class AppTraffic {
   }
 
   refuse(response: AppResponse, detail: string): void {
+    const socket: AppSocket = response.req.socket
+    if (socket.refused === true) return
     const answer = ownAnswer('bad-request', { detail })
-    // After a framing error the rest of the connection cannot be trusted.
+    // After a framing error the rest of the connection cannot be trusted; the parser may yet stumble over it too.
+    socket.refused = true
     response.shouldKeepAlive = false
     response.answerWith(answer.status, answer.statusText, answer.headers, answer.body)
     this.refused(detail)
   }
 
   connect(socket: AppSocket): void {
+    if (socket.refused === true) return
     const detail = 'CONNECT is not served: call the sidecar with http://, the policy decides about TLS.'
     this.refused(detail)
     afterAnswers(socket, () => refuseSocket(socket, ownAnswer('bad-request', { detail })))
@@ -82,6 +88,7 @@ export class AppTraffic {
 
   /** `again` parses the connection anew. */
   upgrade(request: IncomingMessage, socket: AppSocket, head: Buffer, again: (socket: AppSocket) => void): void {
+    if (socket.refused === true) return
     afterAnswers(socket, () => {
       if (socket.destroyed || socket.writableEnded) return
       const token = tunnelToken(request, this.options.upgradeTokens)
@@ -116,7 +123,12 @@ export class AppTraffic {
   }
 
   private refused(detail: string): void {
-    this.events.emit({ type: 'notice', level: 'warn', message: `request refused: ${detail}` })
+    this.events.emit({
+      type: 'notice',
+      level: 'warn',
+      message: `request refused: ${detail}`,
+      detail: { reason: 'bad-request' },
+    })
   }
 
   private failed(error: unknown): void {

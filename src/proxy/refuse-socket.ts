@@ -10,7 +10,7 @@ export function answerText(answer: OwnAnswer, extra: readonly string[] = []): st
   for (const fields of [answer.headers, extra]) {
     for (let i = 0; i + 1 < fields.length; i += 2) text += `${fields[i]}: ${fields[i + 1]}\r\n`
   }
-  return `${text}Connection: close\r\n\r\n${answer.body}`
+  return `${text}Date: ${new Date().toUTCString()}\r\nConnection: close\r\n\r\n${answer.body}`
 }
 
 /** Sends the answer and closes. What the app still sends is read for a while: an early close would reset the answer away. */

@@ -57,6 +57,8 @@ export function readRequestHead(request: IncomingMessage): RequestHead | BadHead
 }
 
 function readTarget(target: string): { path: string; authority: string | null } | BadHead {
+  // RFC 9112 §3.2: none of the forms has one; an upstream might read it as part of the path.
+  if (target.includes('#')) return bad('the request target has a fragment')
   if (target.charCodeAt(0) === 0x2f) return { path: target, authority: null }
   if (target === '*') return bad('a request for * concerns this proxy, not an upstream, and is not served')
   const scheme = /^([a-z][a-z\d+.-]*):\/\//i.exec(target)
@@ -65,7 +67,7 @@ function readTarget(target: string): { path: string; authority: string | null } 
     return bad('the scheme of the request target is not http; the upstream policy decides about TLS')
   }
   const rest = target.slice(scheme[0].length)
-  const end = rest.search(/[/?#]/)
+  const end = rest.search(/[/?]/)
   const authority = end === -1 ? rest : rest.slice(0, end)
   if (!AUTHORITY.test(authority)) return bad('the authority of the request target is not a host with an optional port')
   const path = end === -1 ? '' : rest.slice(end)

@@ -67,8 +67,7 @@ export class Tunnel {
     const { protocol, authority, hostname, port } = target
     const options = { target: { protocol, host: authority, hostname, port }, ssl }
     proxy.ws(this.request, this.socket, head, options, error => this.#upstreamFailed(error))
-    this.#upstreamRequest?.removeAllListeners('response')
-    this.#upstreamRequest?.on('response', response => this.#refused(response))
+    this.#takeOverAnswers()
     // Reading shows at once that the app has left.
     this.socket.on('data', this.#keepEarly)
     this.socket.on('end', this.#leftEarly)
@@ -92,8 +91,19 @@ export class Tunnel {
         this.#connected(),
       )
     })
-    // Before the library's own listener, so that no byte is written while a socket has no error handler.
-    upstreamRequest.on('upgrade', (response, upstreamSocket) => this.#open(response, upstreamSocket))
+  }
+
+  /** The library joins the sockets, but only after the answer has been judged, and when both have an error handler. */
+  #takeOverAnswers(): void {
+    const upstreamRequest = this.#upstreamRequest
+    if (upstreamRequest === null) return
+    const join = upstreamRequest.listeners('upgrade')
+    upstreamRequest.removeAllListeners('upgrade').removeAllListeners('response')
+    upstreamRequest.on('upgrade', (response, upstreamSocket, head) => {
+      if (!this.#open(response, upstreamSocket)) return
+      for (const listener of join) listener.call(upstreamRequest, response, upstreamSocket, head)
+    })
+    upstreamRequest.on('response', response => this.#refused(response))
   }
 
   #connected(): void {
@@ -104,13 +114,15 @@ export class Tunnel {
     )
   }
 
-  #open(response: IncomingMessage, upstreamSocket: Socket): void {
+  /** `false` = the sockets stay apart. */
+  #open(response: IncomingMessage, upstreamSocket: Socket): boolean {
     this.#upstreamSocket = upstreamSocket
     upstreamSocket.on('error', error => this.#broken('upstream', error))
     upstreamSocket.on('close', () => this.socket.destroySoon())
+    if (response.headers.upgrade?.toLowerCase() !== this.token.toLowerCase()) this.#notAsked()
     if (!this.#settleHandshake('open')) {
       upstreamSocket.destroy()
-      return
+      return false
     }
     this.socket.pause()
     if (this.#early.length > 0) this.socket.unshift(Buffer.concat(this.#early))
@@ -118,6 +130,12 @@ export class Tunnel {
     const fields = forwardResponseHeaders(response.rawHeaders, this.#via, { length: 'keep', canChunk: false })
     response.headers = headersOf([...fields, 'Connection', 'Upgrade', 'Upgrade', this.token, ...this.granted.extra])
     this.granted.onOutcome({ kind: 'response', status: response.statusCode ?? 0 })
+    return true
+  }
+
+  /** RFC 9110 §7.8: a server may switch only to a protocol that was offered; only one was. */
+  #notAsked(): void {
+    this.#fail('bad-response', new CodedError('INVALID_UPGRADE', 'a switch to a protocol that was not asked for'))
   }
 
   #refused(response: IncomingMessage): void {
@@ -126,6 +144,8 @@ export class Tunnel {
       response.destroy()
       return this.#fail('bad-response', new CodedError(INVALID_STATUS, `the status ${status}`))
     }
+    // It names no protocol, else it would be an upgrade.
+    if (status === 101) this.#notAsked()
     if (!this.#settleHandshake('refused')) {
       response.destroy()
       return

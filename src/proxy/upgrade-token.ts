@@ -6,11 +6,11 @@ export const DEFAULT_UPGRADE_TOKENS: readonly string[] = ['websocket']
 
 /**
  * The protocol to tunnel, or `null`: the request is served as if it had not asked (RFC 9110 §7.8 lets a server ignore
- * Upgrade; Java's client offers h2c with every plain request).
+ * Upgrade, and tells it to in HTTP/1.0; Java's client offers h2c with every plain request).
  */
 export function tunnelToken(request: IncomingMessage, tokens: readonly string[]): string | null {
   const offered = request.headers.upgrade
-  if (offered === undefined || request.method !== 'GET') return null
+  if (offered === undefined || request.method !== 'GET' || request.httpVersionMinor === 0) return null
   for (const part of offered.split(',')) {
     const token = part.trim()
     if (tokens.includes(token.toLowerCase())) return token

@@ -20,6 +20,13 @@ describe('a mark on an incoming request', () => {
     }
   })
 
+  it('is the highest of several attempt numbers, in fields or in a list', () => {
+    expect(incomingMark(['forbear-attempt', '1', 'Forbear-Attempt', '2'], NOW).attempt).toBe(2)
+    expect(incomingMark(['forbear-attempt', '3', 'forbear-attempt', '1'], NOW).attempt).toBe(3)
+    expect(incomingMark(['forbear-attempt', '1, 4 ,two'], NOW).attempt).toBe(4)
+    expect(incomingMark(['forbear-attempt', '1', 'forbear-attempt', '1'], NOW).marked).toBe(false)
+  })
+
   it('is a live member of the baggage, in any of its fields', () => {
     expect(baggage(`forbear.resend=3;t=${T}`)).toEqual({ marked: true, attempt: null, resend: 3 })
     const split = ['Baggage', 'a=1', 'baggage', ` b=2 , forbear.resend = 2 ; x ; t=${T - 60} `]

@@ -110,6 +110,17 @@ describe('the shared port', () => {
     expect(where(r.matchShared(call({ host: 'PAYMENTS.internal:9999', path: '/x' })))).toBe('payments /x host')
   })
 
+  it('takes a host with the dot of the root for the host without it, on either side', () => {
+    const dotted = router([upstream('raw', { host: 'raw.example.', port: 8080, hosts: ['raw.internal.'] })])
+    expect(where(r.matchShared(call({ host: 'payments.internal.', path: '/x' })))).toBe('payments /x host')
+    expect(where(r.matchShared(call({ host: 'payments.internal.:80', path: '/x' })))).toBe('payments /x host')
+    expect(where(r.matchShared(call({ host: 'payments.internal..', path: '/x' })))).toBe('none')
+    expect(where(r.matchShared(call({ authority: 'cart.example.com.', path: '/v1' })))).toBe('cart /v1 authority')
+    expect(where(dotted.matchShared(call({ host: 'raw.internal', path: '/x' })))).toBe('raw /x host')
+    expect(where(dotted.matchShared(call({ authority: 'raw.example:8080', path: '/x' })))).toBe('raw /x authority')
+    expect(where(dotted.matchShared(call({ authority: 'raw.example.:8080', path: '/x' })))).toBe('raw /x authority')
+  })
+
   it("knows a target's own address in absolute-form, and shows the upstream the URL that the app wrote", () => {
     expect(where(r.matchShared(call({ authority: 'shop.example.com:8080', path: '/base/v1?q' })))).toBe(
       'shop /v1?q authority',

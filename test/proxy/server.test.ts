@@ -148,11 +148,29 @@ describe('a request that cannot be forwarded gets a problem document and a close
     ['no Host', 'GET / HTTP/1.1\r\n\r\n'],
     ['a Host that is none', 'GET / HTTP/1.1\r\nHost: x/y\r\n\r\n'],
     ['OPTIONS *', 'OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['a fragment', 'GET /a#x HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['a fragment of a URL', 'GET http://x#x HTTP/1.1\r\nHost: x\r\n\r\n'],
     ['an https target', 'GET https://x/ HTTP/1.1\r\nHost: x\r\n\r\n'],
     ['a bad authority', 'GET http://u@x/ HTTP/1.1\r\nHost: x\r\n\r\n'],
     ['CONNECT', 'CONNECT x:443 HTTP/1.1\r\nHost: x:443\r\n\r\n'],
     ['an unknown expectation', 'POST / HTTP/1.1\r\nHost: x\r\nExpect: 200-ok\r\nContent-Length: 1\r\n\r\na'],
     ['a coding we cannot undo', 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n'],
+    ...['GET', 'POST'].flatMap(method =>
+      ['identity', 'gzip', 'xchunked', 'chunked;q=1', 'chunked, identity'].map(coding => [
+        `${method} with the coding ${coding}`,
+        `${method} / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: ${coding}\r\n\r\n`,
+      ]),
+    ),
+    ['a request behind a refused one', 'GET /a#x HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n'],
+    [
+      'a handshake behind a refused one',
+      'GET /a#x HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+    ],
+    ['CONNECT behind a refused one', 'GET /a#x HTTP/1.1\r\nHost: x\r\n\r\nCONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n'],
+    [
+      'a refused request behind a refused one',
+      'GET /a#x HTTP/1.1\r\nHost: x\r\n\r\nGET /b#x HTTP/1.1\r\nHost: x\r\n\r\n',
+    ],
     ['chunks in HTTP/1.0', 'POST / HTTP/1.0\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
     ['a folded field', 'GET / HTTP/1.1\r\nHost: x\r\nX: a\r\n b\r\n\r\n'],
     ['a blank before the colon', 'GET / HTTP/1.1\r\nHost : x\r\n\r\n'],
@@ -167,14 +185,20 @@ describe('a request that cannot be forwarded gets a problem document and a close
     expect(fieldOf(received, 'forbear-outcome')).toBe('bad-request')
     expect(fieldOf(received, 'connection')).toBe('close')
     expect(Number(fieldOf(received, 'content-length'))).toBe(bodyOf(received).length)
+    expect(received.match(/HTTP\/1\.1 \d/g)?.length).toBe(1)
+    expect(Date.parse(fieldOf(received, 'date') ?? '')).not.toBeNaN()
     expect(server.exchanges.length).toBe(0)
-    expect(server.notices.length).toBe(1)
+    expect(server.events).toMatchObject([
+      { type: 'listening' },
+      { type: 'notice', message: expect.stringMatching(/^request refused: .+/), detail: { reason: 'bad-request' } },
+    ])
   })
 
   it('a head above the limit is a 431', async () => {
     const [received, server] = await ask(`GET / HTTP/1.1\r\nHost: x\r\nCookie: ${'c'.repeat(17_000)}\r\n\r\n`, echo)
     expect(received).toMatch(/^HTTP\/1\.1 431 /)
     expect(reasonOf(received)).toBe('headers-too-large')
+    expect(fieldOf(received, 'date')).toMatch(/ GMT$/)
     expect(server.exchanges.length).toBe(0)
     expect(server.notices.join()).not.toContain('ccc')
   })

@@ -64,6 +64,13 @@ describe('an Upgrade offer that is not tunnelled is served as an ordinary reques
     expect(running.exchanges[0]?.downstream.forwardHeaders).toEqual(['X-A', '\xe9', 'Via', '1.1 forbear'])
   })
 
+  it('of HTTP/1.0, whatever is offered', async () => {
+    const { running, client } = await server()
+    client.send('GET /old HTTP/1.0\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nX-A: 1\r\n\r\n')
+    expect(await client.untilClosed()).toMatch(/^HTTP\/1\.1 200 OK\r\nX-Path: \/old\r\n/)
+    expect(running.exchanges[0]?.downstream.forwardHeaders).toEqual(['X-A', '1', 'Via', '1.0 forbear'])
+  })
+
   it('tells the pipeline when the app leaves', async () => {
     const running = await new TestServer(() => {}).start()
     servers.push(running)

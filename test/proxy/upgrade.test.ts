@@ -303,6 +303,23 @@ describe('a handshake', () => {
     expect(sessions[0]?.outcomes).toEqual([{ kind: 'bad-response', code: 'INVALID_STATUS' }])
   })
 
+  it.each([
+    ['another protocol', 'Connection: Upgrade\r\nUpgrade: foo\r\n'],
+    ['two protocols', 'Connection: Upgrade\r\nUpgrade: websocket, foo\r\n'],
+    ['no protocol', 'Connection: Upgrade\r\n'],
+    ['no word of an upgrade', ''],
+  ])('switched to %s gets 502, and nothing of the upstream', async (_name, fields) => {
+    const upstream = await rawUpstream(socket => socket.write(`HTTP/1.1 101 Switching\r\n${fields}\r\nxx`))
+    const { server, sessions } = await proxyTo(upstream.port)
+    const client = await server.client()
+    client.send(handshake())
+    const received = await client.untilClosed()
+    expect(received).toMatch(/^HTTP\/1\.1 502 /)
+    expect(JSON.parse(bodyOf(received))).toMatchObject({ reason: 'bad-response', upstream: 'ws' })
+    expect(sessions[0]?.outcomes).toEqual([{ kind: 'bad-response', code: 'INVALID_UPGRADE' }])
+    await eventually(() => upstream.sockets[0]?.destroyed === true && sessions[0]?.closed === 1)
+  })
+
   it('refused with a large body passes all of it, and with a broken one destroys the connection', async () => {
     const size = 3_000_000
     const upstream = await rawUpstream((socket, head) => {
