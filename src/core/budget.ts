@@ -10,7 +10,7 @@ export interface BudgetSettings {
 /** One granted retry. Opaque; kept only to give it back. */
 export interface Withdrawal {
   readonly atMs: number
-  readonly sendAtMs: number
+  sendAtMs: number
   returned: boolean
 }
 
@@ -22,7 +22,7 @@ const ROUNDING = 1e-6
  * How many retries an upstream may be sent: withdrawn in the window ≤ ratio × first attempts that succeeded in the window
  * + minPerSecond × window, and in any second ≤ max(minPerSecond × window, ratio × first attempts of that second).
  * Deposits on success keep a stalled upstream from feeding its own retries; the cap per second keeps a window's allowance
- * from being spent at once. The window is ten slots, the running one included. A cap under 1 grants nothing.
+ * from being spent at once, and is judged at the grant and again at the sending. The window is ten slots, the running one included. A cap under 1 grants nothing.
  */
 export class RetryBudget {
   #settings: BudgetSettings
@@ -57,6 +57,17 @@ export class RetryBudget {
     this.#withdrawn.add(nowMs)
     this.#calendar.add(dueMs, nowMs)
     return { atMs: nowMs, sendAtMs: dueMs, returned: false }
+  }
+
+  /**
+   * Asked when it is about to be sent: whether the second that ends now still bears it, for its load may have stopped
+   * during the wait. It counts as sent now, not when it was planned; with `false` it is to be given back.
+   */
+  stillFits(withdrawal: Withdrawal, nowMs: number): boolean {
+    this.#calendar.remove(withdrawal.sendAtMs)
+    this.#calendar.add(nowMs, nowMs)
+    withdrawal.sendAtMs = nowMs
+    return this.#calendar.secondUntil(nowMs) <= this.#capPerSecond(nowMs)
   }
 
   /** As if it had never been withdrawn; a second time does nothing. */

@@ -11,14 +11,21 @@ export class SendCalendar {
   hasRoom(sendAtMs: number, capPerSecond: number): boolean {
     if (capPerSecond < 1) return false
     const bin = binOf(sendAtMs)
-    let sum = 0
-    for (let k = 1 - BINS_PER_SECOND; k <= 0; k++) sum += this.#count(bin + k)
+    let sum = this.secondUntil(sendAtMs)
     let busiest = sum
     for (let k = 1; k < BINS_PER_SECOND; k++) {
       sum += this.#count(bin + k) - this.#count(bin + k - BINS_PER_SECOND)
       busiest = Math.max(busiest, sum)
     }
     return busiest + 1 <= capPerSecond
+  }
+
+  /** All of the second that ends with the bin of `atMs`. */
+  secondUntil(atMs: number): number {
+    const bin = binOf(atMs)
+    let sum = 0
+    for (let k = 1 - BINS_PER_SECOND; k <= 0; k++) sum += this.#count(bin + k)
+    return sum
   }
 
   add(sendAtMs: number, nowMs: number): void {

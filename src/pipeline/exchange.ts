@@ -15,7 +15,7 @@ import type { AppListener, CallKind, Downstream, ResponseHead } from './ports.js
 import { reportDenied, reportFinished, reportRetry } from './report.js'
 import { type RequestFacts, readRequestFacts } from './request-facts.js'
 import { RetryMemory } from './retry-memory.js'
-import { nextStep } from './retry-step.js'
+import { nextStep, stoppedBeforeSending } from './retry-step.js'
 import { Wait, type WaitPlace } from './wait.js'
 
 /** Largest failed answer kept through a wait; a larger one is destroyed, so that waiting calls cost little memory. */
@@ -96,9 +96,8 @@ export class Exchange implements AppListener, Call, ActiveCall {
   }
 
   #tryStart(): void {
-    const denied = this.attempts > 0 ? this.deps.whyNoRetry(this) : null
-    if (denied !== null) return this.stop(denied, 'retries-exhausted')
     const nowMs = this.deps.clock.nowMs()
+    if (this.attempts > 0 && stoppedBeforeSending(this, nowMs)) return
     const admission = admit(this, nowMs)
     if (admission.granted) return this.#launch(admission, nowMs)
     if (admission.next !== 'queue') this.#returnGateProbe()

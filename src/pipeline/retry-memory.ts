@@ -48,6 +48,13 @@ export class RetryMemory {
     return true
   }
 
+  /** Whether the budgets still bear, at its sending, what they granted before the wait. */
+  stillFits(nowMs: number): boolean {
+    const { budget, parentBudget } = this.#lane
+    if (this.#parent !== null && parentBudget?.stillFits(this.#parent, nowMs) === false) return false
+    return this.#own === null || budget.stillFits(this.#own, nowMs)
+  }
+
   /** The attempt that was paid for is being sent. */
   spend(): void {
     this.#own = null

@@ -57,3 +57,14 @@ export function nextStep(
   const denied = reason === 'not-retryable' ? null : reason
   return { retry: false, denied, outcome: OUTCOME_OF[reason] ?? (reason as DeliveredOutcome) }
 }
+
+/** Ends a request whose granted attempt may not be sent after all. */
+export function stoppedBeforeSending(exchange: Exchange, nowMs: number): boolean {
+  const { deps, memory, lane, hasTurn } = exchange
+  // The line paces what it lets go, and whoever comes back to it is not being sent yet.
+  const fits = hasTurn || lane.guard.line.busy || memory === null || memory.stillFits(nowMs)
+  const denied = deps.whyNoRetry(exchange) ?? (fits ? null : 'budget-exhausted')
+  if (denied === null) return false
+  exchange.stop(denied, OUTCOME_OF[denied] ?? (denied as DeliveredOutcome))
+  return true
+}
