@@ -14,6 +14,7 @@ import { PolicyWatcher } from './policy/watcher.js'
 import { BindError } from './proxy/bind.js'
 import { Listeners } from './proxy/listeners.js'
 import { breakersOn } from './proxy/make-breaker.js'
+import { Resolver } from './proxy/resolver.js'
 import { UndiciTransport } from './proxy/transport.js'
 import type { EventSink, PolicyReloaded, SidecarStatus } from './telemetry/events.js'
 import { fanOut } from './telemetry/fan-out.js'
@@ -82,7 +83,8 @@ class Runtime {
   readonly #options: SidecarOptions
   readonly #clock = new SystemClock()
   readonly #sink: EventSink
-  readonly #transport = new UndiciTransport({ clock: this.#clock })
+  readonly #resolver = new Resolver(this.#clock)
+  readonly #transport = new UndiciTransport({ clock: this.#clock, resolver: this.#resolver })
   readonly #pipeline: Pipeline
   readonly #listeners: Listeners
   readonly #admin
@@ -106,7 +108,11 @@ class Runtime {
     const pseudonym = `forbear-${randomBytes(4).toString('hex')}`
     this.#transport.reconcile(snapshot)
     this.#pipeline = this.#createPipeline(snapshot, pseudonym)
-    this.#listeners = new Listeners({ listen: options.listen, pseudonym }, this.#pipeline, this.#sink)
+    this.#listeners = new Listeners(
+      { listen: options.listen, pseudonym, resolver: this.#resolver },
+      this.#pipeline,
+      this.#sink,
+    )
     this.watcher = new PolicyWatcher({
       dir: options.policiesDir,
       mode: options.start,

@@ -1,6 +1,7 @@
 import type { Snapshot } from '../core/snapshot.js'
 import type { EventSink } from '../telemetry/events.js'
 import type { RequestHandler } from './request-handler.js'
+import { lookupBy, type Resolver } from './resolver.js'
 import { ProxyServer } from './server.js'
 import { loadTlsContext } from './tls-context.js'
 
@@ -11,6 +12,8 @@ export interface ListenersOptions {
   /** Address of the shared port. */
   readonly listen: string
   readonly pseudonym: string
+  /** Shared with the transport: names are looked up by few threads. */
+  readonly resolver: Resolver
 }
 
 /** The shared port and the own ports of upstreams; a reload opens and closes the latter. */
@@ -88,7 +91,7 @@ export class Listeners {
   #server(role: 'shared' | 'upstream', upstreamName: string | null, listen: string): ProxyServer {
     const { pseudonym } = this.#options
     const options = { listen, role, upstreamName, pseudonym }
-    const deps = { events: this.#sink, loadTls: loadTlsContext }
+    const deps = { events: this.#sink, loadTls: loadTlsContext, lookup: lookupBy(this.#options.resolver) }
     const server = new ProxyServer(options, this.#handler, deps)
     server.draining = this.#draining
     return server

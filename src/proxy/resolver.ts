@@ -1,5 +1,7 @@
 import { type LookupAddress, lookup as systemLookup } from 'node:dns'
+import type { LookupFunction } from 'node:net'
 import type { Clock } from '../clock/clock.js'
+import { directLookup } from './direct-lookup.js'
 
 /** `getaddrinfo`, replaceable in tests. `null` error = at least one address. */
 export type Lookup = (
@@ -13,12 +15,17 @@ export type Resolved = (error: NodeJS.ErrnoException | null, addresses: readonly
 const FRESH_MS = 30_000
 /** Pause between background refreshes of a name whose last one failed, ms. */
 const FAILED_REFRESH_MS = 5_000
-/** A lookup slower than this sends the name to the narrow lane, ms. */
+/** After this time a lookup is slow, ms: the name is asked for in the second way too, and waits its turn from now on. */
 const SLOW_MS = 500
-/** `getaddrinfo` runs on libuv's four threads, shared with the file system: one stays free for it. */
-const WIDE_LANE = 2
-/** All names that were slow or failed share one thread, so that they cannot stall the healthy ones. */
-const NARROW_LANE = 1
+/** libuv gives `getaddrinfo` half of its four threads, for the whole process. */
+const THREADS = 2
+/** All names that were slow or failed share one of them, so that they cannot stall the healthy ones. */
+const THREADS_FOR_TROUBLED = 1
+/** RFC 6761 §6.3: no server need be asked. IPv4 first, which every container has. */
+const LOOPBACK: readonly LookupAddress[] = Object.freeze([
+  { address: '127.0.0.1', family: 4 },
+  { address: '::1', family: 6 },
+])
 
 interface Name {
   addresses: readonly LookupAddress[]
@@ -29,15 +36,19 @@ interface Name {
   turn: number
 }
 
-/** Names to addresses, with the last good answer kept for as long as no better one comes. */
+/**
+ * Names to addresses, with the last good answer kept for as long as no better one comes. Dead names may hold both
+ * threads for half a minute, and no lookup can be called off: a name that waits for long is asked for without a thread.
+ */
 export class Resolver {
   private readonly names = new Map<string, Name>()
-  private readonly wide = new LookupLane(WIDE_LANE)
-  private readonly narrow = new LookupLane(NARROW_LANE)
+  private readonly threads = new LookupThreads()
 
+  /** `direct` is the second way: it needs no thread, and its failure means nothing. */
   constructor(
     private readonly clock: Clock,
     private readonly lookup: Lookup = getaddrinfo,
+    private readonly direct: Lookup = directLookup(),
   ) {}
 
   /**
@@ -45,6 +56,7 @@ export class Resolver {
    * with the next address, so that connections are spread over all of them.
    */
   resolve(hostname: string, done: Resolved): void {
+    if (hostname === 'localhost' || hostname === 'localhost.') return done(null, LOOPBACK)
     let name = this.names.get(hostname)
     if (name === undefined) {
       name = { addresses: [], freshUntilMs: 0, troubled: false, waiting: [], asking: false, turn: 0 }
@@ -62,11 +74,12 @@ export class Resolver {
   private ask(hostname: string, name: Name): void {
     if (name.asking) return
     name.asking = true
-    const lane = name.troubled ? this.narrow : this.wide
-    lane.run(left => {
+    const slow = this.clock.after(SLOW_MS, () => this.askDirectly(hostname, name))
+    this.threads.run(name.troubled, left => {
       const startedMs = this.clock.nowMs()
       this.lookup(hostname, (error, addresses) => {
         left()
+        slow.cancel()
         const endedMs = this.clock.nowMs()
         name.asking = false
         name.troubled = error !== null || endedMs - startedMs > SLOW_MS
@@ -76,6 +89,26 @@ export class Resolver {
       })
     })
   }
+
+  private askDirectly(hostname: string, name: Name): void {
+    this.direct(hostname, (error, addresses) => {
+      // The system's own answer counts for more.
+      if (error !== null || !name.asking) return
+      name.addresses = addresses
+      name.freshUntilMs = this.clock.nowMs() + FRESH_MS
+      answer(name, null)
+    })
+  }
+}
+
+/** For sockets that Node dials by itself. */
+export function lookupBy(resolver: Resolver): LookupFunction {
+  return (hostname, options, callback) =>
+    resolver.resolve(hostname, (error, addresses) => {
+      const first = addresses[0]
+      if (options.all === true || first === undefined) callback(error, [...addresses])
+      else callback(error, first.address, first.family)
+    })
 }
 
 function answer(name: Name, error: NodeJS.ErrnoException | null): void {
@@ -98,25 +131,36 @@ function turned<T>(list: readonly T[], turn: number): readonly T[] {
   return [...list.slice(start), ...list.slice(0, start)]
 }
 
-/** At most `width` jobs at a time, first come first served. */
-class LookupLane {
+type Job = (left: () => void) => void
+
+/** The healthy first, and first come first served. */
+class LookupThreads {
   private running = 0
-  private readonly queue: ((left: () => void) => void)[] = []
+  private runningTroubled = 0
+  private readonly healthy: Job[] = []
+  private readonly troubled: Job[] = []
 
-  constructor(private readonly width: number) {}
-
-  run(job: (left: () => void) => void): void {
-    this.queue.push(job)
+  run(troubled: boolean, job: Job): void {
+    if (troubled) this.troubled.push(job)
+    else this.healthy.push(job)
     this.next()
   }
 
   private next(): void {
-    if (this.running >= this.width) return
-    const job = this.queue.shift()
-    if (job === undefined) return
+    if (this.running >= THREADS) return
+    const healthy = this.healthy.shift()
+    if (healthy !== undefined) return this.start(healthy, 0)
+    if (this.runningTroubled >= THREADS_FOR_TROUBLED) return
+    const troubled = this.troubled.shift()
+    if (troubled !== undefined) this.start(troubled, 1)
+  }
+
+  private start(job: Job, troubled: 0 | 1): void {
     this.running++
+    this.runningTroubled += troubled
     job(() => {
       this.running--
+      this.runningTroubled -= troubled
       this.next()
     })
   }

@@ -1,6 +1,6 @@
 /** A listener for the app: the shared port, or the own port of one upstream. */
 import { createServer, IncomingMessage, type Server } from 'node:http'
-import type { Socket } from 'node:net'
+import type { LookupFunction, Socket } from 'node:net'
 import type { SecureContext } from 'node:tls'
 import type { TlsSettings } from '../core/snapshot.js'
 import type { EventSink } from '../telemetry/events.js'
@@ -34,6 +34,8 @@ export interface ServerDeps {
   readonly events: EventSink
   /** Reads the files of an upstream's `tls` section, for tunnels to it. */
   readonly loadTls: (tls: TlsSettings) => SecureContext | Error
+  /** Finds upstreams by name, for tunnels to them. */
+  readonly lookup: LookupFunction
 }
 
 type AppServer = Server<typeof IncomingMessage, typeof AppResponse>

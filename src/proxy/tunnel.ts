@@ -3,7 +3,7 @@
  * here: the path and fields byte for byte, clocks, refused handshakes, and the death of either side.
  */
 import type { ClientRequest, IncomingMessage } from 'node:http'
-import { isIP, type Socket } from 'node:net'
+import { isIP, type LookupFunction, type Socket } from 'node:net'
 import type { SecureContext } from 'node:tls'
 import type { ProxyServer as HttpProxy } from 'http-proxy'
 import { MAX_DELAY_MS } from '../clock/system-clock.js'
@@ -23,6 +23,7 @@ export interface TunnelDeps {
   /** Name in `Via`. */
   readonly pseudonym: string
   readonly loadTls: (tls: TlsSettings) => SecureContext | Error
+  readonly lookup: LookupFunction
 }
 
 type Stage = 'connecting' | 'waiting' | 'refused' | 'open' | 'over'
@@ -63,8 +64,9 @@ export class Tunnel {
     proxy.once('proxyReqWs', upstreamRequest => this.#shape(upstreamRequest, rawHeaders))
     // An address must not be sent as a name (RFC 6066 §3).
     const name = tls.serverName ?? target.hostname
-    const ssl = { secureContext, servername: isIP(name) === 0 ? name : '' }
     const { protocol, authority, hostname, port } = target
+    // What the library calls `ssl` are the options of the upstream request, TLS or not.
+    const ssl = { secureContext, servername: isIP(name) === 0 ? name : '', lookup: this.deps.lookup }
     const options = { target: { protocol, host: authority, hostname, port }, ssl }
     proxy.ws(this.request, this.socket, head, options, error => this.#upstreamFailed(error))
     this.#takeOverAnswers()

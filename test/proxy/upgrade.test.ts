@@ -26,6 +26,7 @@ interface Session {
 interface Overrides {
   connectTimeoutMs?: number
   handshakeTimeoutMs?: number
+  hostname?: string
   hostHeader?: 'target' | 'preserve'
   basePath?: string
   protocol?: 'http:' | 'https:'
@@ -179,6 +180,15 @@ describe('a WebSocket session', () => {
     const unreadable = await proxyTo(upstream.port, { protocol: 'https:', tls: { caFile: '/missing' } })
     await expect(openSession(unreadable.url)).rejects.toThrow('502')
     expect(unreadable.sessions[0]?.outcomes.map(o => o.kind)).toEqual(['connect'])
+  })
+
+  it('finds its upstream by the names that requests find theirs by', async () => {
+    const upstream = await webSocketEcho()
+    const known = await proxyTo(upstream.port, { hostname: 'known.example' })
+    expect(await ask(await openSession(known.url), 'hello')).toBe('hello')
+    const unknown = await proxyTo(upstream.port, { hostname: 'unknown.example' })
+    await expect(openSession(unknown.url)).rejects.toThrow('502')
+    expect(unknown.sessions[0]?.outcomes).toEqual([{ kind: 'connect', code: 'ENOTFOUND' }])
   })
 
   it('is ended by a drain', async () => {

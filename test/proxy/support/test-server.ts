@@ -5,9 +5,11 @@ import { ownAnswer } from '../../../src/pipeline/answers.js'
 import type { RequestAddress } from '../../../src/pipeline/ports.js'
 import type { ProxyDownstream } from '../../../src/proxy/downstream-port.js'
 import type { RequestHandler } from '../../../src/proxy/request-handler.js'
+import { type Lookup, lookupBy, Resolver } from '../../../src/proxy/resolver.js'
 import { ProxyServer, type ServerOptions } from '../../../src/proxy/server.js'
 import type { ForbearEvent } from '../../../src/telemetry/events.js'
 import { RawClient } from './raw-client.js'
+import { systemClock } from './system-clock.js'
 
 export interface Exchange {
   readonly downstream: ProxyDownstream
@@ -49,6 +51,7 @@ export class TestServer {
     this.server = new ProxyServer(all, handler, {
       events: { emit: event => this.events.push(event) },
       loadTls: readAuthority,
+      lookup: lookupBy(new Resolver(systemClock, oneName, oneName)),
     })
   }
 
@@ -113,4 +116,10 @@ function readAuthority(tls: TlsSettings): SecureContext | Error {
   } catch (error) {
     return error as Error
   }
+}
+
+/** The only name there is. */
+const oneName: Lookup = (name, done) => {
+  if (name === 'known.example') done(null, [{ address: '127.0.0.1', family: 4 }])
+  else done(Object.assign(new Error('not found'), { code: 'ENOTFOUND' }), [])
 }

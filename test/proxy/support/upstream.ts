@@ -1,6 +1,7 @@
 import type { UpstreamSnapshot } from '../../../src/core/snapshot.js'
 
 interface Overrides {
+  hostname?: string
   hostHeader?: 'target' | 'preserve'
   basePath?: string
   protocol?: 'http:' | 'https:'
@@ -13,7 +14,7 @@ export function upstreamAt(port: number, overrides: Overrides = {}): UpstreamSna
     name: 'ws',
     target: {
       protocol: overrides.protocol ?? 'http:',
-      hostname: '127.0.0.1',
+      hostname: overrides.hostname ?? '127.0.0.1',
       port,
       authority: `127.0.0.1:${port}`,
       basePath: overrides.basePath ?? '',
