@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { AppCall } from './support/app-call.js'
-import type { PolicyPart } from './support/policy.js'
+import type { PolicyPart, RoutePart } from './support/policy.js'
 import { checkEveryEnding, Stage } from './support/stage.js'
 import { fail, reply } from './support/upstream.js'
 
@@ -31,9 +31,10 @@ describe('the budget', () => {
   })
 
   /** A third of the first attempts fails, each is to be repeated a second later, and then no more calls come. */
-  async function stopLoad(policy: PolicyPart) {
+  async function stopLoad(part: PolicyPart, routes: readonly RoutePart[] = []) {
     const retry = { maxAttempts: 5, backoff: { kind: 'fixed', baseMs: 1000 } } as const
-    const stage = new Stage({ retry, breaker: { mode: 'disabled' }, ...policy })
+    const policy = { retry, breaker: { mode: 'disabled' }, ...part } as const
+    const stage = new Stage({}, { upstreams: [{ policy, routes }] })
     const numberOf = (call: AppCall) => Number(call.path.slice(1))
     stage.upstream.decides((_n, call) => reply(numberOf(call) % 3 === 0 ? 503 : 200))
     for (let n = 0; n < 1200; n++) {
@@ -67,6 +68,13 @@ describe('the budget', () => {
 
   it('does so too when the retries had to wait for a slot', async () => {
     const stopped = await stopLoad({ limits: { maxInFlight: 4 } })
+    expectCapped(stopped)
+    expect(stopped.retries.length).toBeGreaterThan(100)
+  })
+
+  it('does so for the upstream although a route has a larger budget', async () => {
+    const loose = { name: 'loose', policy: { budget: { ratio: 1, minPerSecond: 5 } }, own: { budget: true } }
+    const stopped = await stopLoad({}, [loose])
     expectCapped(stopped)
     expect(stopped.retries.length).toBeGreaterThan(100)
   })
