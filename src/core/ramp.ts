@@ -42,19 +42,24 @@ export function startRamp(healthy: Healthy): Ramp {
 
 /**
  * The rate after one step: up while no more answers are bad than before the outage, give or take, else halved, never
- * under the start. A steady share of failures must not keep a line standing for ever.
+ * under the start. A steady share of failures must not keep a line standing for ever, nor may a few that come together.
  */
 export function nextRamp(ramp: Ramp, good: number, bad: number): Ramp {
-  if (bad > ramp.toleratedBadRatio * (good + bad)) {
+  if (bad > mostBad(ramp.toleratedBadRatio, good + bad)) {
     return { ...ramp, ratePerSec: Math.max(ramp.ratePerSec / 2, ramp.healthyPerSec * RAMP_START_RATIO) }
   }
   const ratePerSec = ramp.ratePerSec + ramp.healthyPerSec * RAMP_STEP_RATIO
   return { ...ramp, ratePerSec: Math.min(ratePerSec, ramp.healthyPerSec * RAMP_CEILING_RATIO) }
 }
 
+/** One standard deviation above the share. */
+function mostBad(ratio: number, answers: number): number {
+  return ratio * answers + Math.sqrt(ratio * (1 - ratio) * answers)
+}
+
 /** What an upstream could take before an outage. */
 export interface Healthy {
-  /** Good answers per second. */
+  /** Answers per second, the few bad ones included: a call that fails takes its place in the line as well. */
   readonly perSec: number
   /** Share of bad answers that was normal, 0–1. */
   readonly badRatio: number
@@ -86,12 +91,12 @@ export class HealthyRate {
   /** `null` before the first such second. */
   now(nowMs: number): Healthy | null {
     this.#turn(nowMs)
-    const sorted = [...this.#seconds].sort((a, b) => a.good - b.good)
+    const sorted = this.#seconds.map(second => second.good + second.bad).sort((a, b) => a - b)
     const median = sorted[sorted.length >> 1]
     if (median === undefined) return null
     const good = this.#seconds.reduce((sum, second) => sum + second.good, 0)
     const bad = this.#seconds.reduce((sum, second) => sum + second.bad, 0)
-    return { perSec: median.good, badRatio: bad / (good + bad) }
+    return { perSec: median, badRatio: bad / (good + bad) }
   }
 
   #turn(nowMs: number): void {

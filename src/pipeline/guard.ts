@@ -121,13 +121,13 @@ export class Guard {
     } else this.line.sendOne()
   }
 
-  /** Everyone in line goes on at once, held back by nothing but the limits. */
+  /** Everyone in line is answered at once, while it can still be told what held them. */
   dispose(): void {
     this.#disposed = true
     this.#probeTimer?.cancel()
+    this.line.dispose()
     this.#resetGate()
     this.breaker.retire()
-    this.line.dispose()
   }
 
   #resetGate(): void {

@@ -43,6 +43,8 @@ type LineState =
       credit: number
       good: number
       bad: number
+      /** Steps since the last verdict. */
+      unjudged: number
       /** Steps of the running look at whether the line gets shorter. */
       steps: number
       lengthThen: number
@@ -146,6 +148,7 @@ export class Line {
       credit: 0,
       good: 0,
       bad: 0,
+      unjudged: 0,
       steps: 0,
       lengthThen: this.length,
       clean: false,
@@ -185,7 +188,8 @@ export class Line {
   #step(state: Ramping, nowMs: number): void {
     state.stepAtMs = nowMs + RAMP_STEP_MS
     state.steps += 1
-    if (state.good + state.bad >= LEAST_ANSWERS || state.steps % STEPS_PER_VERDICT === 0) this.#judge(state)
+    state.unjudged += 1
+    if (state.good + state.bad >= LEAST_ANSWERS || state.unjudged >= STEPS_PER_VERDICT) this.#judge(state)
     if (state.steps < STEPS_PER_LOOK) return
     if (state.clean && this.length >= state.lengthThen) state.ramp = raiseCeiling(state.ramp)
     state.steps = 0
@@ -200,6 +204,7 @@ export class Line {
     if (state.ramp.ratePerSec < before) state.clean = false
     state.good = 0
     state.bad = 0
+    state.unjudged = 0
   }
 
   /** Nothing is known of the upstream yet: then what is asked of it is the best guess at what it can take. */

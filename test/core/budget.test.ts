@@ -90,6 +90,36 @@ describe('retry budget', () => {
     expect(budget.tryWithdraw(5000, 5000)).toBeNull()
   })
 
+  it('judges a retry again at its sending, when the load has stopped meanwhile', () => {
+    const budget = budgetOf()
+    feed(budget, 100, 1000)
+    const granted = Array.from({ length: 20 }, () => budget.tryWithdraw(1000, 2500) as Withdrawal)
+    expect(granted).not.toContain(null)
+    const sent = granted.filter(withdrawal => {
+      const fits = budget.stillFits(withdrawal, 2500)
+      if (!fits) budget.giveBack(withdrawal, 2500)
+      return fits
+    })
+    expect(sent).toHaveLength(5)
+    expect(budget.balance(2500)).toBeCloseTo(20)
+  })
+
+  it('sends all that were granted while the load goes on', () => {
+    const budget = budgetOf()
+    feed(budget, 100, 1000)
+    const granted = Array.from({ length: 20 }, () => budget.tryWithdraw(1000, 2500) as Withdrawal)
+    feed(budget, 100, 2500)
+    expect(granted.every(withdrawal => budget.stillFits(withdrawal, 2500))).toBe(true)
+  })
+
+  it('counts a retry that is sent late when it is sent', () => {
+    const budget = budgetOf()
+    const early = Array.from({ length: 5 }, () => budget.tryWithdraw(0, 500) as Withdrawal)
+    feed(budget, 100, 2000)
+    expect(budget.stillFits(early[0]!, 3000)).toBe(true)
+    expect(drain(budget, 3000)).toBe(4)
+  })
+
   it('gives back exactly what was taken, once', () => {
     const budget = budgetOf()
     const taken = budget.tryWithdraw(0, 400) as Withdrawal
@@ -210,6 +240,48 @@ describe('retry budget over random traces', () => {
           const second = granted.filter(g => g.sendAtMs >= from.sendAtMs && g.sendAtMs < from.sendAtMs + 1000)
           const cap = Math.max(...second.map(g => g.capPerSecond))
           expect(second.length).toBeLessThanOrEqual(cap + 1e-6)
+        }
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  it('sends no more in any second than its cap, though load stops during the waits and sending comes late', () => {
+    const lateness = fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 2000 }))
+    const calls = fc.array(fc.tuple(fc.integer({ min: 0, max: 30 }), fc.integer({ min: 0, max: 3000 }), lateness), {
+      minLength: 20,
+      maxLength: 300,
+      size: 'max',
+    })
+    fc.assert(
+      fc.property(limits, calls, (settings, steps) => {
+        const budget = new RetryBudget(settings, 0)
+        const attempts: number[] = []
+        const due: { readonly withdrawal: Withdrawal; readonly atMs: number }[] = []
+        const sent: number[] = []
+        const sendUntil = (nowMs: number) => {
+          due.sort((a, b) => a.atMs - b.atMs)
+          while (due[0] !== undefined && due[0].atMs <= nowMs) {
+            const { withdrawal, atMs } = due.shift()!
+            if (budget.stillFits(withdrawal, atMs)) sent.push(atMs)
+            else budget.giveBack(withdrawal, atMs)
+          }
+        }
+        let now = 0
+        for (const [wait, delayMs, lateMs] of steps) {
+          now += wait
+          sendUntil(now)
+          attempts.push(now)
+          budget.onFirstAttempt(now)
+          budget.onFirstSuccess(now)
+          const withdrawal = budget.tryWithdraw(now, now + delayMs)
+          if (withdrawal !== null) due.push({ withdrawal, atMs: now + delayMs + lateMs })
+        }
+        sendUntil(Number.POSITIVE_INFINITY)
+        const floor = (settings.minPerSecond * settings.windowMs) / 1000
+        for (const atMs of sent) {
+          const inSecond = (times: readonly number[]) => times.filter(at => at > atMs - 1000 && at <= atMs).length
+          expect(inSecond(sent)).toBeLessThanOrEqual(Math.max(floor, settings.ratio * inSecond(attempts)) + 1e-6)
         }
       }),
       { numRuns: 200 },

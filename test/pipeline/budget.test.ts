@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import type { AppCall } from './support/app-call.js'
+import type { PolicyPart, RoutePart } from './support/policy.js'
 import { checkEveryEnding, Stage } from './support/stage.js'
 import { fail, reply } from './support/upstream.js'
 
@@ -26,6 +28,70 @@ describe('the budget', () => {
     const outcomes = new Set(stage.calls.map(call => call.outcome))
     expect([...outcomes].sort()).toEqual(['budget-exhausted', 'retries-exhausted'])
     expect(stage.denials).toContain('budget-exhausted')
+  })
+
+  /** A third of the first attempts fails, each is to be repeated a second later, and then no more calls come. */
+  async function stopLoad(part: PolicyPart, routes: readonly RoutePart[] = []) {
+    const retry = { maxAttempts: 5, backoff: { kind: 'fixed', baseMs: 1000 } } as const
+    const policy = { retry, breaker: { mode: 'disabled' }, ...part } as const
+    const stage = new Stage({}, { upstreams: [{ policy, routes }] })
+    const numberOf = (call: AppCall) => Number(call.path.slice(1))
+    stage.upstream.decides((_n, call) => reply(numberOf(call) % 3 === 0 ? 503 : 200))
+    for (let n = 0; n < 1200; n++) {
+      stage.get(`/${n}`)
+      await stage.run(1000 / 300)
+    }
+    await stage.finish()
+    const timesOf = (isRetry: boolean) =>
+      stage.upstream.sent.filter(sent => (sent.fields['forbear-attempt'] !== '1') === isRetry).map(sent => sent.atMs)
+    return { stage, retries: timesOf(true), firsts: timesOf(false) }
+  }
+
+  function expectCapped({ retries, firsts }: Awaited<ReturnType<typeof stopLoad>>): void {
+    for (const atMs of retries) {
+      const inSecond = (times: readonly number[]) => times.filter(at => at > atMs - 1000 && at <= atMs).length
+      expect(inSecond(retries), `retries until ${atMs}`).toBeLessThanOrEqual(Math.max(5, 0.2 * inSecond(firsts)))
+    }
+  }
+
+  it('bounds the retries of every second by the first attempts of that second, also when calls stop coming', async () => {
+    const stopped = await stopLoad({})
+    expectCapped(stopped)
+    const { stage, retries } = stopped
+    expect(retries.length).toBeGreaterThan(100)
+    const told = stage.calls.filter(call => call.summary === '503 budget-exhausted after 1')
+    expect(told.some(call => (call.answeredAtMs ?? 0) - call.readyAtMs >= 1000)).toBe(true)
+    // What was not sent has been given back: the floor of ten seconds, and nothing owed.
+    await stage.run(10_000)
+    expect(stage.balance).toBeCloseTo(5)
+  })
+
+  it('does so too when the retries had to wait for a slot', async () => {
+    const stopped = await stopLoad({ limits: { maxInFlight: 4 } })
+    expectCapped(stopped)
+    expect(stopped.retries.length).toBeGreaterThan(100)
+  })
+
+  it('does so for the upstream although a route has a larger budget', async () => {
+    const loose = { name: 'loose', policy: { budget: { ratio: 1, minPerSecond: 5 } }, own: { budget: true } }
+    const stopped = await stopLoad({}, [loose])
+    expectCapped(stopped)
+    expect(stopped.retries.length).toBeGreaterThan(100)
+  })
+
+  it('does not judge again what comes back from the line, which paces it', async () => {
+    const stage = new Stage({ breaker: { whenOpen: 'wait' } })
+    const slow = ['/s0', '/s1', '/s2', '/s3', '/s4']
+    const fails = [reply(503, { afterMs: 400 }), reply(200)] as const
+    stage.upstream.playsByPath(Object.fromEntries(slow.map(path => [path, fails])), reply(503))
+    const calls = slow.map(path => stage.get(path))
+    await stage.openBreaker()
+    await stage.run(300)
+    // A policy that would grant them nothing more.
+    stage.apply([{ policy: { breaker: { whenOpen: 'wait' }, budget: { ratio: 0, minPerSecond: 0 } } }])
+    stage.upstream.plays(reply(200))
+    await stage.finish()
+    expect(calls.map(call => call.summary)).toEqual(slow.map(() => '200 delivered after 2'))
   })
 
   it('grants a fifth of the first attempts that succeeded, besides its floor', async () => {

@@ -37,7 +37,7 @@ describe('a changed target', () => {
     const waits = ['/w1', '/w2'].map(path => stage.get(path))
     stage.apply([{ ...moved, policy }])
     expect(stage.status().gate.closed).toBe(false)
-    expect(waits.map(call => call.summary)).toEqual(Array(2).fill('503 breaker-open after 0'))
+    expect(waits.map(call => call.summary)).toEqual(Array(2).fill('503 gate-closed after 0'))
   })
 
   it('answers those who rode the outage of the old one out, and sends it none of them', async () => {

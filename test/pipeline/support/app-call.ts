@@ -6,7 +6,7 @@ export function flat(fields: Readonly<Record<string, string>> = {}): string[] {
   return Object.entries(fields).flat()
 }
 
-/** A request body of so many bytes, of which `complete()` is told when the last has come. */
+/** A request body of so many bytes that come all at the end, of which `complete()` is told when the last has come. */
 export class AppBody implements RequestBody {
   complete: boolean
   untouched = true
@@ -21,7 +21,7 @@ export class AppBody implements RequestBody {
   }
 
   get capturedBytes(): number {
-    return this.replayable ? Math.min(this.bytes, this.#maxBytes) : 0
+    return this.complete && this.replayable ? Math.min(this.bytes, this.#maxBytes) : 0
   }
 
   get replayable(): boolean {
