@@ -4,31 +4,30 @@ import { flagsOf } from './flags.js'
 /** A longer path is cut, so that one client cannot fill the log's pipe. */
 const MAX_PATH_CHARS = 1024
 
-/** The access-log line. Times are in ms with two decimals; `flags` is `-` when there is none. */
-export function accessFields(event: RequestFinished) {
-  return {
-    msg: 'request',
-    upstream: event.upstream,
-    route: event.route,
-    method: event.method,
-    path: shortPath(event.path),
-    status: event.status,
-    outcome: event.outcome,
-    flags: flagsOf(event.outcome),
-    denied: event.denied,
-    attempts: event.attempts,
-    durationMs: twoDecimals(event.durationMs),
-    headMs: event.headMs === null ? null : twoDecimals(event.headMs),
-    waitedMs: twoDecimals(event.waitedMs),
-    bytes: event.responseBytes,
-    generation: event.generation,
-    traceId: event.traceId,
-  }
+/**
+ * The fields of the access-log line as JSON text, without the opening brace. Times are in ms with two decimals; `flags`
+ * is `-` when there is none. Put together by hand, for it is written for every call: 2.8 µs a line, written, against 3.8 µs
+ * for an object that is serialised. Words of closed lists need no escaping; whatever comes from outside gets it.
+ */
+export function accessFields(event: RequestFinished): string {
+  const headMs = event.headMs === null ? null : twoDecimals(event.headMs)
+  return (
+    `"msg":"request","upstream":${text(event.upstream)},"route":${text(event.route)},"method":${text(event.method)},` +
+    `"path":${text(shortPath(event.path))},"status":${event.status},"outcome":"${event.outcome}",` +
+    `"flags":"${flagsOf(event.outcome)}","denied":${event.denied === null ? null : `"${event.denied}"`},` +
+    `"attempts":${event.attempts},"durationMs":${twoDecimals(event.durationMs)},"headMs":${headMs},` +
+    `"waitedMs":${twoDecimals(event.waitedMs)},"bytes":${event.responseBytes},"generation":${event.generation},` +
+    `"traceId":${text(event.traceId)}}`
+  )
+}
+
+function text(value: string | null): string {
+  return value === null ? 'null' : JSON.stringify(value)
 }
 
 /** `attempt` failed with `status` or `error`; the next one follows after `delayMs`. */
-export function retryFields(event: RetryScheduled) {
-  return {
+export function retryFields(event: RetryScheduled): string {
+  const fields = {
     msg: 'retry',
     upstream: event.upstream,
     route: event.route,
@@ -41,6 +40,7 @@ export function retryFields(event: RetryScheduled) {
     reason: event.reason,
     traceId: event.traceId,
   }
+  return JSON.stringify(fields).slice(1)
 }
 
 function shortPath(path: string): string {

@@ -55,8 +55,8 @@ export function createLogSink(options: LogOptions): LogSink {
   }
 
   /** In pino's format, at a third of the cost of its general way. */
-  function access(level: LogLevel, fields: LogFields): void {
-    stream.write(`{"level":${pino.levels.values[level]}${timestamp()},${JSON.stringify(fields).slice(1)}\n`)
+  function access(level: LogLevel, fields: string): void {
+    stream.write(`{"level":${pino.levels.values[level]}${timestamp()},${fields}\n`)
   }
 
   function reportLost(): void {
@@ -96,16 +96,17 @@ export function createLogSink(options: LogOptions): LogSink {
   }
 }
 
-/** Many lines share a millisecond; formatting a date costs as much as half a line. */
+/** Many lines share a second; formatting a date costs as much as half a line. */
 function isoTimestamp(): () => string {
-  let lastMs = 0
-  let text = ''
+  let lastSecond = 0
+  let prefix = ''
   return () => {
     const nowMs = Date.now()
-    if (nowMs !== lastMs) {
-      lastMs = nowMs
-      text = `,"time":"${new Date(nowMs).toISOString()}"`
+    const second = Math.floor(nowMs / 1000)
+    if (second !== lastSecond) {
+      lastSecond = second
+      prefix = `,"time":"${new Date(nowMs).toISOString().slice(0, -4)}`
     }
-    return text
+    return `${prefix}${String(nowMs % 1000).padStart(3, '0')}Z"`
   }
 }
