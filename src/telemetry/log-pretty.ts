@@ -12,7 +12,9 @@ export function prettyStream(writer: LogWriter): { write(line: string): void } {
   const access = prettyFactory({ ...look, hideObject: true, messageFormat: line => sentenceOf(line) })
   return {
     write(line) {
-      writer.write(/"msg":"re(?:quest|try)"/.test(line) ? access(line) : operator(line))
+      const text = /"msg":"re(?:quest|try)"/.test(line) ? access(line) : operator(line)
+      // pino-pretty ends a line only where it printed an object.
+      writer.write(text.endsWith('\n') ? text : `${text}\n`)
       writer.flush()
     },
   }
@@ -28,5 +30,6 @@ function sentenceOf(line: Line): string {
   const flags = line['flags'] === '-' ? '' : ` ${line['flags']}`
   const denied = line['denied'] === null || line['denied'] === line['outcome'] ? '' : ` (no retry: ${line['denied']})`
   const outcome = `${line['status']} ${line['outcome']}${flags}${denied}`
-  return `${call}  ${outcome}  ${line['attempts']} attempts, ${line['durationMs']} ms`
+  const attempts = line['attempts'] === 1 ? '1 attempt' : `${line['attempts']} attempts`
+  return `${call}  ${outcome}  ${attempts}, ${line['durationMs']} ms`
 }
