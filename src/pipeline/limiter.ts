@@ -30,7 +30,8 @@ export class Limiter {
 
   reconfigure(settings: LimitSettings): void {
     this.#settings = settings
-    this.#drain()
+    // More slots of the pool serve whoever queues for them, whichever limits those stand under.
+    ;(this.#parent ?? this).#drainInTurns()
   }
 
   /** No new call will come, but the pool's slots still serve those in its queue. */
@@ -53,7 +54,15 @@ export class Limiter {
   release(): void {
     this.inFlight -= 1
     if (this.#parent !== null) this.#parent.inFlight -= 1
-    ;(this.#parent ?? this).#drainInTurns()
+    const root = this.#parent ?? this
+    if (root.#someoneQueues()) root.#drainInTurns()
+  }
+
+  /** Asked after every attempt, so it allocates nothing. */
+  #someoneQueues(): boolean {
+    if (this.#queueHead < this.#queue.length) return true
+    for (const child of this.#children) if (child.#queueHead < child.#queue.length) return true
+    return false
   }
 
   /** One slot at a time to each of those that share the pool, so that no route starves behind the busiest. */
@@ -127,7 +136,8 @@ export class Limiter {
   }
 
   #compact(): void {
-    if (this.#queueHead < this.#queue.length && this.#queueHead <= 1024) return
+    const head = this.#queueHead
+    if (head === 0 || (head < this.#queue.length && head <= 1024)) return
     this.#queue = this.#queue.slice(this.#queueHead)
     this.#queueHead = 0
   }
