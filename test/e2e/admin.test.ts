@@ -99,12 +99,12 @@ describe('the admin port', () => {
       await sidecar.call(`/payments/${n}`, { headers: { Host: `h${n}.example` } })
       await sidecar.call(`/nowhere-${n}`)
     }
-    const settled = (await sidecar.metrics()).samples.length
+    const settled = (await sidecar.metrics()).ownSeries()
     for (let n = 30; n < 60; n++) {
       await sidecar.call(`/payments/${n}`, { headers: { Host: `h${n}.example` } })
       await sidecar.call(`/nowhere-${n}`)
     }
-    expect((await sidecar.metrics()).samples.length).toBe(settled)
+    expect((await sidecar.metrics()).ownSeries()).toEqual(settled)
   })
 
   test('changes nothing on GET and answers nothing to a foreign Host or Origin', async ({ stage }) => {

@@ -23,6 +23,12 @@ export class Metrics {
   has(name: string): boolean {
     return this.samples.some(sample => sample.name === name)
   }
+
+  /** Name and labels of each series of forbear's own; those of the process come and go (a kind of garbage collection). */
+  ownSeries(): string[] {
+    const own = this.samples.filter(sample => sample.name.startsWith('forbear_'))
+    return own.map(({ name, labels }) => `${name} ${JSON.stringify(labels)}`).sort()
+  }
 }
 
 function parseLine(line: string): Sample[] {
