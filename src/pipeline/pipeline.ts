@@ -1,4 +1,3 @@
-import { isLoop } from '../core/layers.js'
 import type { DenialReason, OwnReason } from '../core/reasons.js'
 import type { RouteSnapshot, Snapshot, UpstreamSnapshot } from '../core/snapshot.js'
 import type { UpstreamStatus } from '../telemetry/events.js'
@@ -6,10 +5,11 @@ import { ActiveCalls } from './active-calls.js'
 import { ownAnswer, ownStatus } from './answers.js'
 import { Exchange } from './exchange.js'
 import type { ExchangeDeps } from './exchange-deps.js'
+import { type Found, UpstreamFinder } from './find-upstream.js'
 import type { Lane } from './lane.js'
 import type { AppListener, Downstream, RequestAddress, UpgradeDecision, UpgradeRequest } from './ports.js'
 import { withoutQuery } from './report.js'
-import { compileRouter, matchRoute, type Router } from './route.js'
+import { matchRoute } from './route.js'
 import { UpgradeCall } from './upgrade-call.js'
 import { type StateDeps, UpstreamState } from './upstream-state.js'
 
@@ -17,8 +17,6 @@ export interface PipelineDeps extends StateDeps, Omit<ExchangeDeps, 'retriesOff'
   /** Our name in `Via`; tells our own passes from those of other sidecars. */
   readonly pseudonym: string
 }
-
-type Found = { readonly upstream: UpstreamSnapshot } | { readonly reason: OwnReason; readonly upstream: string | null }
 
 const NOBODY: AppListener = Object.freeze({ onAnswered() {}, onAppGone() {} })
 
@@ -29,7 +27,7 @@ export class Pipeline {
   readonly #exchanges = new ActiveCalls<Exchange>()
   readonly #states = new Map<string, UpstreamState>()
   #snapshot: Snapshot
-  #router: Router
+  #finder: UpstreamFinder
   #retriesOffUntilMs = Number.NEGATIVE_INFINITY
   #drained = false
   /** Requests not yet answered. */
@@ -40,7 +38,7 @@ export class Pipeline {
   constructor(deps: PipelineDeps, snapshot: Snapshot) {
     this.#deps = deps
     this.#snapshot = snapshot
-    this.#router = compileRouter(snapshot)
+    this.#finder = new UpstreamFinder(snapshot, deps.pseudonym)
     this.lastCallMs = deps.clock.nowMs()
     this.#exchangeDeps = {
       ...deps,
@@ -71,7 +69,7 @@ export class Pipeline {
       state.dispose()
       this.#states.delete(name)
     }
-    this.#router = compileRouter(snapshot)
+    this.#finder = new UpstreamFinder(snapshot, this.#deps.pseudonym)
     this.#snapshot = snapshot
   }
 
@@ -115,23 +113,9 @@ export class Pipeline {
     return new UpgradeCall(context, request).decide()
   }
 
-  /** Which upstream is meant; strips a matched prefix from the path. */
   #find(request: Pick<Downstream, 'path' | 'headers' | 'setPath'>, address: RequestAddress): Found {
     if (this.#drained) return { reason: 'draining', upstream: address.upstreamName }
-    if (isLoop(request.headers, this.#deps.pseudonym)) {
-      return { reason: 'loop', upstream: address.upstreamName }
-    }
-    if (address.upstreamName !== null) return this.#ofOwnPort(address.upstreamName)
-    const match = this.#router.matchShared({
-      authority: address.authority,
-      forbearUpstream: address.forbearUpstream ?? null,
-      host: address.host ?? null,
-      path: request.path,
-    })
-    if (match === null) return { reason: 'no-route', upstream: null }
-    if ('invalid' in match) return { reason: 'no-policy', upstream: match.invalid }
-    request.setPath(match.path)
-    return match
+    return this.#finder.find(request, address)
   }
 
   #lane(upstream: UpstreamSnapshot, route: RouteSnapshot | null): Lane {
@@ -194,12 +178,6 @@ export class Pipeline {
       downstream,
       appPath,
     )
-  }
-
-  #ofOwnPort(name: string): Found {
-    const upstream = this.#snapshot.upstreams.get(name)
-    if (upstream !== undefined) return { upstream }
-    return { reason: this.#snapshot.invalid.has(name) ? 'no-policy' : 'no-route', upstream: name }
   }
 
   /** Before a further attempt, a request also obeys what the policy in force now tightens. */
