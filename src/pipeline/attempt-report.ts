@@ -42,13 +42,15 @@ export function reportAttempt(
 
 /** What the budget, the latencies and the gate learn from an answer. `sentMs` = when the request had gone out. */
 export function learnFromAnswer(exchange: Exchange, facts: AttemptFacts, sentMs: number, nowMs: number): void {
-  const { lane, policy, attempts, gateProbe } = exchange
+  const { lane, policy, attempts, gateProbe, downstream } = exchange
   const good = facts.breaker === 'success'
   if (good && !facts.retryable && attempts === 1) lane.onFirstSuccess(nowMs)
+  if (gateProbe) settleGateProbe(exchange, facts.retryAfterMs, facts.breaker !== 'failure')
+  // That a connection stands says nothing of how the upstream answers.
+  if (downstream.method === 'CONNECT') return
   if (good && !policy.longPoll) lane.latency.record(nowMs - sentMs, nowMs)
   const { capMs, scope } = policy.retry.retryAfter
-  if (gateProbe) settleGateProbe(exchange, facts.retryAfterMs, facts.breaker !== 'failure')
-  else if (scope === 'upstream') lane.guard.onAnswer(facts.retryAfterMs, capMs, nowMs)
+  if (!gateProbe && scope === 'upstream') lane.guard.onAnswer(facts.retryAfterMs, capMs, nowMs)
 }
 
 export function settleGateProbe(exchange: Exchange, hintMs: number | null, good: boolean): void {

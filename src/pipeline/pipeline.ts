@@ -5,7 +5,7 @@ import { ActiveCalls } from './active-calls.js'
 import { ownAnswer, ownStatus } from './answers.js'
 import { Exchange } from './exchange.js'
 import type { ExchangeDeps } from './exchange-deps.js'
-import { type Found, UpstreamFinder } from './find-upstream.js'
+import { type Found, type Nowhere, UpstreamFinder } from './find-upstream.js'
 import type { Lane } from './lane.js'
 import type { AppListener, Downstream, RequestAddress, UpgradeDecision, UpgradeRequest } from './ports.js'
 import { withoutQuery } from './report.js'
@@ -78,7 +78,7 @@ export class Pipeline {
     const appPath = downstream.path
     const found = this.#find(downstream, address)
     if ('reason' in found) {
-      this.#refuse(downstream, found.reason, found.upstream)
+      this.#refuse(downstream, found)
       return NOBODY
     }
     const { upstream } = found
@@ -92,10 +92,15 @@ export class Pipeline {
   upgrade(request: UpgradeRequest, address: RequestAddress): UpgradeDecision {
     this.#onBegin()
     let path = request.path
-    const target = { path, headers: request.headers, setPath: (stripped: string) => (path = stripped) }
+    const target = {
+      method: request.method,
+      path,
+      headers: request.headers,
+      setPath: (stripped: string) => (path = stripped),
+    }
     const found = this.#find(target, address)
     if ('reason' in found) {
-      const answer = ownAnswer(found.reason, { upstream: found.upstream })
+      const answer = ownAnswer(found.reason, found)
       this.#reportRefused({ method: request.method, path }, found.reason, found.upstream, answer.body.length)
       return { proceed: false, answer }
     }
@@ -113,7 +118,7 @@ export class Pipeline {
     return new UpgradeCall(context, request).decide()
   }
 
-  #find(request: Pick<Downstream, 'path' | 'headers' | 'setPath'>, address: RequestAddress): Found {
+  #find(request: Pick<Downstream, 'method' | 'path' | 'headers' | 'setPath'>, address: RequestAddress): Found {
     if (this.#drained) return { reason: 'draining', upstream: address.upstreamName }
     return this.#finder.find(request, address)
   }
@@ -191,8 +196,9 @@ export class Pipeline {
     return exchange.attempts >= maxAttempts ? 'retries-exhausted' : null
   }
 
-  #refuse(downstream: Downstream, reason: OwnReason, upstream: string | null): void {
-    const { status, statusText, headers, body } = ownAnswer(reason, { upstream })
+  #refuse(downstream: Downstream, found: Nowhere): void {
+    const { reason, upstream } = found
+    const { status, statusText, headers, body } = ownAnswer(reason, found)
     downstream.answer({ status, statusText, headers }, [], body)
     this.#reportRefused(downstream, reason, upstream, body.length)
   }

@@ -32,6 +32,8 @@ export interface InvalidMatch {
 
 export interface Router {
   matchShared(request: SharedRequest): UpstreamMatch | InvalidMatch | null
+  /** For a CONNECT: by `match.hosts` whatever the port, or by the target's own host and port. `authority` in lower case. */
+  matchTunnel(authority: string): { readonly upstream: UpstreamSnapshot } | InvalidMatch | null
 }
 
 type Entry = { readonly upstream: UpstreamSnapshot } | { readonly invalid: string }
@@ -69,6 +71,14 @@ export function compileRouter(snapshot: Snapshot): Router {
         if (entry !== undefined) return found(entry, path, 'host')
       }
       return matchPrefix(tables.byFirstSegment, path)
+    },
+    matchTunnel(authority) {
+      const host = hostOf(authority)
+      const name = withoutRootDot(host)
+      const entry = tables.byHost.get(name)
+      if (entry !== undefined) return entry
+      const upstream = tables.byTarget.get(`${withoutBrackets(name)}${authority.slice(host.length)}`)?.at(-1)
+      return upstream === undefined ? null : { upstream }
     },
   }
 }
@@ -128,7 +138,7 @@ function matchAuthority(tables: Tables, authority: string, path: string): Upstre
   const name = withoutRootDot(host)
   const entry = tables.byHost.get(name)
   if (entry !== undefined) return found(entry, path, 'authority')
-  const bare = name.startsWith('[') ? name.slice(1, -1) : name
+  const bare = withoutBrackets(name)
   // An absolute-form target without a port is plain HTTP on 80; a proxied client that meant https names 443.
   const port = authority.length > host.length ? authority.slice(host.length + 1) : ''
   const shared = tables.byTarget.get(`${bare}:${port === '' ? '80' : port}`)
@@ -157,6 +167,10 @@ function matchPrefix(table: Tables['byFirstSegment'], path: string): UpstreamMat
 function hostOf(authority: string): string {
   const end = authority.startsWith('[') ? authority.indexOf(']') + 1 : authority.indexOf(':')
   return end <= 0 ? authority : authority.slice(0, end)
+}
+
+function withoutBrackets(host: string): string {
+  return host.startsWith('[') ? host.slice(1, -1) : host
 }
 
 /** `a.example.` is the fully qualified way to write `a.example` (RFC 1034 §3.1). */

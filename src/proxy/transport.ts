@@ -2,6 +2,8 @@ import type { Clock } from '../clock/clock.js'
 import type { Snapshot, UpstreamSnapshot } from '../core/snapshot.js'
 import type { Attempt, AttemptListener, AttemptRequest, Transport } from '../pipeline/ports.js'
 import { UndiciAttempt } from './attempt.js'
+import { ConnectAttempt } from './connect-attempt.js'
+import { ConnectDownstream } from './connect-downstream.js'
 import { Connection } from './connection.js'
 import { ConnectionPool, type PoolTools, poolKey } from './pool.js'
 import { Resolver } from './resolver.js'
@@ -37,6 +39,8 @@ export class UndiciTransport implements Transport {
   }
 
   send(request: AttemptRequest, listener: AttemptListener): Attempt {
+    const { downstream } = request
+    if (downstream instanceof ConnectDownstream) return new ConnectAttempt(request, downstream, listener, this.tools)
     const attempt = new UndiciAttempt(request, listener, this.poolOf(request.upstream), this)
     attempt.start()
     return attempt

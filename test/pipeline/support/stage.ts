@@ -86,6 +86,14 @@ export class Stage {
     return this.call('POST', path, { bodyBytes: 100, ...options })
   }
 
+  /** A CONNECT on the shared port. */
+  tunnel(authority: string, headers: Readonly<Record<string, string>> = {}): AppCall {
+    const call = new AppCall('CONNECT', authority, flat(headers), null, this.clock)
+    this.calls.push(call)
+    call.listener = this.pipeline.handle(call, { ...addressOf(null), authority })
+    return call
+  }
+
   handshake(path: string, upstream: string | null = 'api', headers: readonly string[] = []): UpgradeDecision {
     this.#handshakes += 1
     return this.pipeline.upgrade({ method: 'GET', path, headers }, addressOf(upstream))
