@@ -4,12 +4,15 @@ import { createAdminServer } from './admin/admin.js'
 import { createHealthServer } from './admin/health.js'
 import { SystemClock } from './clock/system-clock.js'
 import type { Snapshot } from './core/snapshot.js'
+import { unmatchedUpstream } from './core/unmatched.js'
 import { drained, QUIET_MS } from './pipeline/drain.js'
 import { Pipeline } from './pipeline/pipeline.js'
+import { builtInPolicy } from './policy/compile-upstream.js'
 import { parseDurationMs } from './policy/duration.js'
 import { loadPolicies } from './policy/load.js'
-import { formatMessage, type PolicyMessage } from './policy/messages.js'
+import type { PolicyMessage } from './policy/messages.js'
 import { readPolicyDirectory } from './policy/source.js'
+import { startReport } from './policy/start-report.js'
 import { PolicyWatcher } from './policy/watcher.js'
 import { BindError } from './proxy/bind.js'
 import { Listeners } from './proxy/listeners.js'
@@ -32,6 +35,8 @@ export interface SidecarOptions {
   readonly health: string
   /** `valid-only` starts with the documents that are valid and answers 503 for the others. */
   readonly start: 'all' | 'valid-only'
+  /** What becomes of a CONNECT to an undeclared host. `tunnel` needs a `listen` on loopback. Default `refuse`. */
+  readonly unmatched?: 'refuse' | 'tunnel'
   readonly logLevel: LogLevel
   readonly accessLog: AccessLog
   readonly drainPeriodMs: number
@@ -142,16 +147,7 @@ class Runtime {
       const shared = await this.#listeners.start(snapshot)
       for (const address of admin) this.#sink.emit({ type: 'listening', role: 'admin', upstream: null, address })
       for (const address of health) this.#sink.emit({ type: 'listening', role: 'health', upstream: null, address })
-      this.#onReload({
-        type: 'policy-reloaded',
-        result: snapshot.invalid.size > 0 ? 'partial' : 'applied',
-        trigger: 'start',
-        generation: snapshot.generation,
-        hash: snapshot.hash,
-        upstreams: snapshot.upstreams.size,
-        durationMs: 0,
-        messages: messages.map(formatMessage),
-      })
+      this.#onReload(startReport(snapshot, messages))
       this.#phase = 'ready'
       this.watcher.start()
       return { shared, admin, health }
@@ -189,6 +185,7 @@ class Runtime {
         newKey: randomUUID,
         connections: upstream => this.#transport.connections(upstream),
         makeBreaker: breakersOn(clock, random),
+        ...(this.#options.unmatched === 'tunnel' && { unmatched: unmatchedUpstream(builtInPolicy()) }),
       },
       snapshot,
     )

@@ -114,6 +114,7 @@ export class AttemptRun implements AttemptListener {
 
   onFailure(failure: AttemptFailure): void {
     if (failure.byApp) return this.#endByApp()
+    if (failure.refused === true) return this.#endRefused(failure.message)
     if (!this.#freshUsed && mayStartFresh(this.#exchange, failure)) return this.#startFresh()
     const { kind, code, permanent } = failure
     this.#fail(kind, permanent, { reason: kind, text: `${kind} ${code}`, nothingSent: kind === 'connect' })
@@ -186,6 +187,12 @@ export class AttemptRun implements AttemptListener {
   #endByApp(): void {
     this.abandon()
     this.#exchange.giveUp('bad-request')
+  }
+
+  #endRefused(text: string): void {
+    this.abandon()
+    const facts = classifyFailure('connect', true, this.#exchange.policy.retry)
+    this.#exchange.onFailure({ reason: 'no-route', text, nothingSent: true }, facts)
   }
 
   #onAttemptTimeout(): void {

@@ -1,6 +1,7 @@
 import { isLoop } from '../core/layers.js'
 import type { OwnReason } from '../core/reasons.js'
 import type { Snapshot, UpstreamSnapshot } from '../core/snapshot.js'
+import { towards } from '../core/unmatched.js'
 import type { Downstream, RequestAddress } from './ports.js'
 import { compileRouter } from './route.js'
 
@@ -18,7 +19,12 @@ export class UpstreamFinder {
   readonly #pseudonym: string
   readonly #router
 
-  constructor(snapshot: Snapshot, pseudonym: string) {
+  /** `unmatched`: what a CONNECT to an undeclared host is called under; `null` = it is refused. */
+  constructor(
+    snapshot: Snapshot,
+    pseudonym: string,
+    private readonly unmatched: UpstreamSnapshot | null,
+  ) {
     this.#snapshot = snapshot
     this.#pseudonym = pseudonym
     this.#router = compileRouter(snapshot)
@@ -43,7 +49,10 @@ export class UpstreamFinder {
 
   #ofTunnel(authority: string): Found {
     const match = this.#router.matchTunnel(authority)
-    if (match === null) return { reason: 'no-route', upstream: null, ...hintFor(authority) }
+    if (match === null) {
+      if (this.unmatched !== null) return { upstream: towards(this.unmatched, authority) }
+      return { reason: 'no-route', upstream: null, ...hintFor(authority) }
+    }
     if ('invalid' in match) return { reason: 'no-policy', upstream: match.invalid }
     const { name, target } = match.upstream
     if (target.protocol === 'http:' || !authority.endsWith(':80')) return match

@@ -16,6 +16,8 @@ import { type StateDeps, UpstreamState } from './upstream-state.js'
 export interface PipelineDeps extends StateDeps, Omit<ExchangeDeps, 'retriesOff' | 'whyNoRetry' | 'onFinished'> {
   /** Our name in `Via`; tells our own passes from those of other sidecars. */
   readonly pseudonym: string
+  /** Set: a CONNECT to an undeclared host is tunnelled under this name and policy. Default: it is refused. */
+  readonly unmatched?: UpstreamSnapshot
 }
 
 const NOBODY: AppListener = Object.freeze({ onAnswered() {}, onAppGone() {} })
@@ -26,6 +28,7 @@ export class Pipeline {
   readonly #exchangeDeps: ExchangeDeps
   readonly #exchanges = new ActiveCalls<Exchange>()
   readonly #states = new Map<string, UpstreamState>()
+  readonly #unmatched: UpstreamState | null
   #snapshot: Snapshot
   #finder: UpstreamFinder
   #retriesOffUntilMs = Number.NEGATIVE_INFINITY
@@ -38,7 +41,8 @@ export class Pipeline {
   constructor(deps: PipelineDeps, snapshot: Snapshot) {
     this.#deps = deps
     this.#snapshot = snapshot
-    this.#finder = new UpstreamFinder(snapshot, deps.pseudonym)
+    this.#unmatched = deps.unmatched === undefined ? null : new UpstreamState(deps.unmatched, deps)
+    this.#finder = this.#finderOf(snapshot)
     this.lastCallMs = deps.clock.nowMs()
     this.#exchangeDeps = {
       ...deps,
@@ -69,7 +73,7 @@ export class Pipeline {
       state.dispose()
       this.#states.delete(name)
     }
-    this.#finder = new UpstreamFinder(snapshot, this.#deps.pseudonym)
+    this.#finder = this.#finderOf(snapshot)
     this.#snapshot = snapshot
   }
 
@@ -123,8 +127,12 @@ export class Pipeline {
     return this.#finder.find(request, address)
   }
 
+  #finderOf(snapshot: Snapshot): UpstreamFinder {
+    return new UpstreamFinder(snapshot, this.#deps.pseudonym, this.#deps.unmatched ?? null)
+  }
+
   #lane(upstream: UpstreamSnapshot, route: RouteSnapshot | null): Lane {
-    return (this.#states.get(upstream.name) as UpstreamState).lane(route?.name ?? null)
+    return ((this.#states.get(upstream.name) ?? this.#unmatched) as UpstreamState).lane(route?.name ?? null)
   }
 
   #onBegin(): void {
@@ -161,6 +169,7 @@ export class Pipeline {
 
   dispose(): void {
     for (const state of this.#states.values()) state.dispose()
+    this.#unmatched?.dispose()
   }
 
   statuses(): UpstreamStatus[] {

@@ -1,8 +1,10 @@
 import type { Socket } from 'node:net'
+import { UNMATCHED } from '../core/unmatched.js'
 import type { Attempt, AttemptListener, AttemptRequest, HeldResponse, RawHeaders } from '../pipeline/ports.js'
 import type { ConnectDownstream } from './connect-downstream.js'
 import { Dial } from './dial.js'
 import { connectFailure } from './failure.js'
+import { whyForbidden } from './forbidden-address.js'
 import type { PoolTools } from './pool.js'
 
 const ESTABLISHED = Object.freeze({ status: 200, statusText: 'Connection Established', headers: [] })
@@ -21,7 +23,8 @@ export class ConnectAttempt implements Attempt {
     private readonly listener: AttemptListener,
     { clock, resolver }: PoolTools,
   ) {
-    const to = { target: request.upstream.target, tls: null, session: null }
+    const { name, target } = request.upstream
+    const to = { target, tls: null, session: null, ...(name === UNMATCHED && { whyForbidden }) }
     this.dial = new Dial(to, resolver, clock, request.connectTimeoutMs, (error, socket) => this.dialled(error, socket))
   }
 

@@ -3,7 +3,7 @@ import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'n
 import { type ConnectionOptions, connect as connectTls, type SecureContext } from 'node:tls'
 import type { Clock, Timer } from '../clock/clock.js'
 import type { TargetSnapshot } from '../core/snapshot.js'
-import { CONNECT_TIMEOUT, CodedError } from './failure.js'
+import { CONNECT_TIMEOUT, CodedError, FORBIDDEN_ADDRESS } from './failure.js'
 import type { Resolver } from './resolver.js'
 
 /** What a dial needs to know of an upstream. */
@@ -13,6 +13,8 @@ export interface DialTarget {
   readonly tls: { readonly context: SecureContext | CodedError; readonly serverName: string | undefined } | null
   /** Last TLS session, for a short handshake. */
   session: Buffer | null
+  /** Why an address, or a name whatever its address, must not be called. Every address that is dialled was asked for. */
+  readonly whyForbidden?: (host: string) => string | null
 }
 
 export type Dialled = (error: Error | null, socket: Socket | null) => void
@@ -62,13 +64,24 @@ export class Dial {
   private start(): void {
     if (this.done === null) return
     const { hostname } = this.to.target
+    const why = this.to.whyForbidden?.(hostname) ?? null
     if (this.to.tls !== null && this.to.tls.context instanceof CodedError) this.finish(this.to.tls.context)
+    else if (why !== null) this.finish(forbidden(hostname, why))
     else if (isIP(hostname) !== 0) this.connect(null)
     else
       this.resolver.resolve(hostname, (error, addresses) => {
-        if (error === null) this.connect(addresses)
+        if (error === null) this.resolved(addresses)
         else this.finish(error)
       })
+  }
+
+  private resolved(addresses: readonly LookupAddress[]): void {
+    const { whyForbidden, target } = this.to
+    if (whyForbidden === undefined) return this.connect(addresses)
+    const permitted = addresses.filter(({ address }) => whyForbidden(address) === null)
+    const first = addresses[0]?.address ?? ''
+    if (permitted.length > 0) this.connect(permitted)
+    else this.finish(forbidden(`${target.hostname}, which resolves to ${first},`, whyForbidden(first) ?? ''))
   }
 
   private connect(addresses: readonly LookupAddress[] | null): void {
@@ -129,6 +142,10 @@ export class Dial {
       done(error, null)
     } else done(null, this.socket)
   }
+}
+
+function forbidden(what: string, why: string): CodedError {
+  return new CodedError(FORBIDDEN_ADDRESS, `${what} is ${why}, and is called only when it is declared`)
 }
 
 /** Node picks the family and the order of trial from a lookup; ours is done already. */

@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { get } from 'node:https'
 import { connect, createServer, type Server, type Socket } from 'node:net'
+import { networkInterfaces } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { fetch, ProxyAgent } from 'undici'
@@ -254,4 +255,50 @@ describe('a CONNECT', () => {
     expect((await sidecar.exitWithin(6_000)).code).toBe(0)
     await closed
   })
+})
+
+describe('with --unmatched tunnel, a CONNECT', () => {
+  const hosts = ['127.0.0.1', 'localhost', '[::1]', '[::ffff:127.0.0.1]', '127.1', '2130706433', '0.0.0.0', '[::]']
+  test.for(hosts)('to %s never leads to this host', async (host, { stage }) => {
+    const stranger = await stage.upstream()
+    const sidecar = await stage.sidecar([upstreamDoc('payments', 'http://127.0.0.1:9')], ['--unmatched', 'tunnel'])
+    const { status, text } = await tunnel(sidecar.port, `${host}:${stranger.port}`)
+    expect([status, JSON.parse(text).reason]).toEqual([404, 'no-route'])
+    expect(JSON.parse(text).detail).toMatch(/is (loopback|not a host), and is called only when it is declared/)
+    expect(stranger.connections).toBe(0)
+    const line = await sidecar.accessLine(`${host}:${stranger.port}`)
+    expect(line).toMatchObject({ upstream: '_unmatched', method: 'CONNECT', outcome: 'no-route' })
+    expect((await sidecar.metrics()).sum('forbear_requests_total', { upstream: '_unmatched' })).toBe(1)
+  })
+
+  test('never leads to a metadata service, nor to the ports of forbear itself', async ({ stage }) => {
+    const sidecar = await stage.sidecar([upstreamDoc('payments', 'http://127.0.0.1:9')], ['--unmatched', 'tunnel'])
+    const own = Object.values(networkInterfaces()).flatMap(infos => infos ?? [])
+    const addresses = own.filter(info => info.family === 'IPv4').map(info => `${info.address}:${sidecar.adminPort}`)
+    const metadata = ['169.254.169.254:80', 'metadata.google.internal:80', '[fd00:ec2::254]:80', '100.100.100.200:80']
+    for (const authority of [...metadata, ...addresses]) {
+      expect((await tunnel(sidecar.port, authority)).status, authority).toBe(404)
+    }
+  })
+
+  test('to a declared upstream is as without it, and absolute-form stays refused', async ({ stage }) => {
+    const upstream = await stage.upstream()
+    const stranger = await stage.upstream()
+    const sidecar = await stage.sidecar([upstreamDoc('payments', upstream.url)], ['--unmatched', 'tunnel'])
+    const { status, socket } = await tunnel(sidecar.port, `127.0.0.1:${upstream.port}`)
+    socket.destroy()
+    expect(status).toBe(200)
+    expect((await sidecar.call(`${stranger.url}/x`)).status).toBe(404)
+    expect(stranger.connections).toBe(0)
+  })
+
+  test.for(['0.0.0.0:0', '[::]:0', '10.0.0.1:0'])(
+    'needs a listener on loopback: with %s it exits 2',
+    async (listen, { stage }) => {
+      const args = ['--unmatched', 'tunnel', '--listen', listen]
+      const sidecar = await stage.spawn([upstreamDoc('payments', 'http://127.0.0.1:9')], args)
+      expect((await sidecar.exitWithin(10_000)).code).toBe(2)
+      expect(sidecar.output).toContain(`would make an open proxy of ${listen}: listen on loopback only`)
+    },
+  )
 })

@@ -142,3 +142,52 @@ describe('a CONNECT', () => {
     expect(stage.upstream.open).toBe(0)
   })
 })
+
+describe('with unmatched hosts let through, a CONNECT', () => {
+  it('to one goes there once, under the name _unmatched', async () => {
+    const stage = new Stage({}, { upstreams: [secure], unmatched: 'tunnel' })
+    const good = stage.tunnel('[2001:db8::1]:8443')
+    await stage.run(10)
+    stage.upstream.plays(fail('connect'))
+    const bad = stage.tunnel('example.com:443')
+    await stage.finish()
+    expect([good.summary, bad.summary]).toEqual(['200 delivered after 1', '502 connect after 1'])
+    expect(stage.upstream.sent.map(({ request }) => request.upstream.target)).toMatchObject([
+      { hostname: '2001:db8::1', port: 8443 },
+      { hostname: 'example.com', port: 443 },
+    ])
+    for (const call of [good, bad]) expect(stage.finishedOf(call).upstream).toBe('_unmatched')
+    expect(stage.pipeline.statuses().map(status => status.name)).toEqual(['api'])
+  })
+
+  it('has no breaker to open', async () => {
+    const stage = new Stage({}, { upstreams: [secure], unmatched: 'tunnel' })
+    stage.upstream.plays(fail('connect'))
+    for (let n = 0; n < 50; n++) {
+      stage.tunnel(`host-${n}.example:443`)
+      await stage.run(20)
+    }
+    stage.upstream.plays(reply(200))
+    const call = stage.tunnel('example.com:443')
+    await stage.run(10)
+    expect(call.status).toBe(200)
+  })
+
+  it('to a forbidden address is 404 and says why', async () => {
+    const stage = new Stage({}, { upstreams: [secure], unmatched: 'tunnel' })
+    stage.upstream.plays(fail('connect', { refused: 'it is link-local' }))
+    const call = stage.tunnel('169.254.169.254:80')
+    await stage.finish()
+    expect(call.summary).toBe('404 no-route after 1')
+    expect(JSON.parse(call.text)).toMatchObject({ detail: 'Last attempt: it is link-local.', upstream: '_unmatched' })
+    expect(stage.denials).toEqual([])
+  })
+
+  it('survives a reload', async () => {
+    const stage = new Stage({}, { upstreams: [secure], unmatched: 'tunnel' })
+    stage.apply([{ name: 'other' }])
+    const call = stage.tunnel('api.internal:443')
+    await stage.run(10)
+    expect(stage.finishedOf(call)).toMatchObject({ status: 200, upstream: '_unmatched' })
+  })
+})
