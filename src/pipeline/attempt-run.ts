@@ -116,8 +116,9 @@ export class AttemptRun implements AttemptListener {
     if (failure.byApp) return this.#endByApp()
     if (failure.refused === true) return this.#endRefused(failure.message)
     if (!this.#freshUsed && mayStartFresh(this.#exchange, failure)) return this.#startFresh()
-    const { kind, code, permanent } = failure
-    this.#fail(kind, permanent, { reason: kind, text: `${kind} ${code}`, nothingSent: kind === 'connect' })
+    const { kind, code, permanent, where } = failure
+    const text = `${kind} ${code}${where === undefined ? '' : ` ${where}`}`
+    this.#fail(kind, permanent, { reason: kind, text, nothingSent: kind === 'connect' })
   }
 
   onDelivered(bytes: number): void {

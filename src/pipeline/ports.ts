@@ -70,6 +70,8 @@ export interface AttemptFailure {
   /** `ECONNREFUSED`, `UND_ERR_SOCKET` …; for logs. */
   readonly code: string
   readonly message: string
+  /** The socket file that was called; for people. */
+  readonly where?: string
   /** Certificate and other errors that no repetition can mend. */
   readonly permanent: boolean
   /** Nobody was called, for nobody may be there; `message` says why, to the app too. Default false. */

@@ -105,8 +105,8 @@ function buildTables(snapshot: Snapshot): Tables {
   for (const [name, { match }] of snapshot.invalid) addEntry(tables, name, match, { invalid: name })
   for (const [name, upstream] of snapshot.upstreams) {
     addEntry(tables, name, upstream.match, { upstream })
-    const { hostname, port } = upstream.target
-    push(tables.byTarget, `${withoutRootDot(hostname.toLowerCase())}:${port}`, upstream)
+    const { hostname, port, socketPath } = upstream.target
+    if (socketPath === undefined) push(tables.byTarget, `${withoutRootDot(hostname.toLowerCase())}:${port}`, upstream)
   }
   for (const entries of tables.byFirstSegment.values()) entries.sort((a, b) => b.prefix.length - a.prefix.length)
   for (const list of tables.byTarget.values()) list.sort((a, b) => b.target.basePath.length - a.target.basePath.length)

@@ -63,11 +63,11 @@ export class Dial {
 
   private start(): void {
     if (this.done === null) return
-    const { hostname } = this.to.target
+    const { hostname, socketPath } = this.to.target
     const why = this.to.whyForbidden?.(hostname) ?? null
     if (this.to.tls !== null && this.to.tls.context instanceof CodedError) this.finish(this.to.tls.context)
     else if (why !== null) this.finish(forbidden(hostname, why))
-    else if (isIP(hostname) !== 0) this.connect(null)
+    else if (isIP(hostname) !== 0 || socketPath !== undefined) this.connect(null)
     else
       this.resolver.resolve(hostname, (error, addresses) => {
         if (error === null) this.resolved(addresses)
@@ -86,11 +86,11 @@ export class Dial {
 
   private connect(addresses: readonly LookupAddress[] | null): void {
     if (this.done === null) return
+    const { hostname, port, socketPath } = this.to.target
     const tried = addresses === null ? [] : addresses.slice(0, MAX_ADDRESSES)
     const share = Math.floor(this.timeoutMs / (tried.length + 1))
     const socket = connectTcp({
-      host: this.to.target.hostname,
-      port: this.to.target.port,
+      ...(socketPath === undefined ? { host: hostname, port } : { path: socketPath }),
       noDelay: true,
       keepAlive: true,
       keepAliveInitialDelay: PROBE_AFTER_MS,

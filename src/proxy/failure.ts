@@ -70,7 +70,18 @@ export function connectFailure(error: Error): AttemptFailure {
   const code = codeOf(cause)
   const permanent = CERTIFICATE.test(code) || code === 'TLS_FILES'
   const refused = code === FORBIDDEN_ADDRESS
-  return { kind: 'connect', code, message: cause.message, permanent, refused, byApp: false, idleBeforeMs: null }
+  const { address, port } = cause as { address?: string; port?: number }
+  return {
+    kind: 'connect',
+    code,
+    message: cause.message,
+    // An address without a port is the path of a socket.
+    ...(address !== undefined && port === undefined && { where: address }),
+    permanent,
+    refused,
+    byApp: false,
+    idleBeforeMs: null,
+  }
 }
 
 /** After the request was handed to a connection, before the response head. */

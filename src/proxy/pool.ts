@@ -160,7 +160,7 @@ export class ConnectionPool implements ConnectionOwner {
 
 /** Where an upstream is and how it is trusted; equal keys may share connections. */
 export function poolKey(upstream: UpstreamSnapshot): string {
-  const { protocol, hostname, port } = upstream.target
+  const { protocol, hostname, port, socketPath } = upstream.target
   const { caFile, certFile, keyFile, serverName } = upstream.tls
-  return JSON.stringify([protocol, hostname, port, caFile, certFile, keyFile, serverName])
+  return JSON.stringify([protocol, hostname, port, socketPath, caFile, certFile, keyFile, serverName])
 }

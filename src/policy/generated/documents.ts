@@ -59,7 +59,7 @@ export interface Metadata {
  */
 export interface UpstreamSpec {
   /**
-   * Where calls go: http or https, host, optional port, optional base path that is put before every path.
+   * Where calls go: http or https, host, optional port, optional base path that is put before every path; or a unix socket, as nginx writes it: the file after `unix:`, and after a second colon the base path.
    */
   target: string
   /**
