@@ -18,6 +18,7 @@ import { BindError } from './proxy/bind.js'
 import { Listeners } from './proxy/listeners.js'
 import { breakersOn } from './proxy/make-breaker.js'
 import { Resolver } from './proxy/resolver.js'
+import { TlsContexts } from './proxy/tls-context.js'
 import { UndiciTransport } from './proxy/transport.js'
 import type { EventSink, PolicyReloaded, SidecarStatus } from './telemetry/events.js'
 import { fanOut } from './telemetry/fan-out.js'
@@ -89,7 +90,8 @@ class Runtime {
   readonly #clock = new SystemClock()
   readonly #sink: EventSink
   readonly #resolver = new Resolver(this.#clock)
-  readonly #transport = new UndiciTransport({ clock: this.#clock, resolver: this.#resolver })
+  readonly #tls = new TlsContexts(this.#clock, notice => this.#sink.emit(notice))
+  readonly #transport = new UndiciTransport({ clock: this.#clock, resolver: this.#resolver, tls: this.#tls })
   readonly #pipeline: Pipeline
   readonly #listeners: Listeners
   readonly #admin
@@ -114,7 +116,7 @@ class Runtime {
     this.#transport.reconcile(snapshot)
     this.#pipeline = this.#createPipeline(snapshot, pseudonym)
     this.#listeners = new Listeners(
-      { listen: options.listen, pseudonym, resolver: this.#resolver },
+      { listen: options.listen, pseudonym, resolver: this.#resolver, tls: this.#tls },
       this.#pipeline,
       this.#sink,
     )

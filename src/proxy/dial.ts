@@ -10,9 +10,9 @@ import type { Resolver } from './resolver.js'
 export interface DialTarget {
   readonly target: TargetSnapshot
   /** `null` = plain TCP; an error = the files of the `tls` section cannot be used. */
-  readonly tls: { readonly context: SecureContext | CodedError; readonly serverName: string | undefined } | null
-  /** Last TLS session, for a short handshake. */
-  session: Buffer | null
+  readonly tls: { readonly context: () => SecureContext | CodedError; readonly serverName: string | undefined } | null
+  /** Last TLS session, for a short handshake; good for the context that it began under. */
+  session: { readonly ticket: Buffer; readonly of: SecureContext } | null
   /** Why an address, or a name whatever its address, must not be called. Every address that is dialled was asked for. */
   readonly whyForbidden?: (host: string) => string | null
 }
@@ -31,6 +31,7 @@ const PROBE_AFTER_MS = 60_000
 export class Dial {
   private socket: Socket | null = null
   private timer: Timer | null = null
+  private context: SecureContext | null = null
   private done: Dialled | null
 
   constructor(
@@ -65,8 +66,10 @@ export class Dial {
     if (this.done === null) return
     const { hostname, socketPath } = this.to.target
     const why = this.to.whyForbidden?.(hostname) ?? null
-    if (this.to.tls !== null && this.to.tls.context instanceof CodedError) this.finish(this.to.tls.context)
-    else if (why !== null) this.finish(forbidden(hostname, why))
+    const context = this.to.tls?.context() ?? null
+    if (context instanceof CodedError) return this.finish(context)
+    this.context = context
+    if (why !== null) this.finish(forbidden(hostname, why))
     else if (isIP(hostname) !== 0 || socketPath !== undefined) this.connect(null)
     else
       this.resolver.resolve(hostname, (error, addresses) => {
@@ -104,13 +107,12 @@ export class Dial {
     // Stays for the life of the socket, so that no moment is without an error handler.
     socket.on('error', error => this.finish(error))
     socket.once('connect', () => {
-      if (this.to.tls === null) this.finish(null)
-      else this.handshake(socket, this.to.tls.context, this.to.tls.serverName)
+      if (this.context === null) this.finish(null)
+      else this.handshake(socket, this.context, this.to.tls?.serverName)
     })
   }
 
-  private handshake(tcp: Socket, context: SecureContext | CodedError, serverName: string | undefined): void {
-    if (context instanceof CodedError) return
+  private handshake(tcp: Socket, context: SecureContext, serverName: string | undefined): void {
     const hostname = serverName ?? this.to.target.hostname
     const options: ConnectionOptions = {
       socket: tcp,
@@ -118,15 +120,15 @@ export class Dial {
       // An address must not be sent as a name (RFC 6066 §3), yet the certificate is checked against it.
       ...(isIP(hostname) === 0 ? { servername: hostname } : { host: hostname }),
       ALPNProtocols: ['http/1.1'],
-      ...(this.to.session !== null && { session: this.to.session }),
+      ...(this.to.session?.of === context && { session: this.to.session.ticket }),
     }
     const socket = connectTls(options)
     this.socket = socket
     socket.on('error', error => this.finish(error))
     socket.once('close', () => this.finish(new CodedError('ECONNRESET', 'closed during the TLS handshake')))
     socket.once('secureConnect', () => {
-      socket.on('session', session => {
-        this.to.session = session
+      socket.on('session', ticket => {
+        this.to.session = { ticket, of: context }
       })
       this.finish(null)
     })

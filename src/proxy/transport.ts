@@ -7,11 +7,14 @@ import { ConnectDownstream } from './connect-downstream.js'
 import { Connection } from './connection.js'
 import { ConnectionPool, type PoolTools, poolKey } from './pool.js'
 import { Resolver } from './resolver.js'
+import { TlsContexts } from './tls-context.js'
 import type { WireCall } from './wire-call.js'
 
 export interface TransportOptions {
   readonly clock: Clock
   readonly resolver?: Resolver
+  /** Shared with the tunnels. */
+  readonly tls?: TlsContexts
   /** Uniform in [0, 1); spreads the age of connections. */
   readonly random?: () => number
 }
@@ -34,6 +37,7 @@ export class UndiciTransport implements Transport {
     this.tools = {
       clock,
       resolver: options.resolver ?? new Resolver(clock),
+      tls: options.tls ?? new TlsContexts(clock, () => {}),
       random: options.random ?? Math.random,
     }
   }

@@ -109,7 +109,7 @@ export interface UpstreamMatch {
   pathPrefix?: string
 }
 /**
- * For https targets.
+ * For https targets. The files are read again when they change, for new connections within 10 s; files that cannot be used leave the last good ones in force.
  */
 export interface Tls {
   /**
