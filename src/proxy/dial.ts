@@ -1,8 +1,9 @@
 import type { LookupAddress } from 'node:dns'
-import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net'
+import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { type ConnectionOptions, connect as connectTls, type SecureContext } from 'node:tls'
 import type { Clock, Timer } from '../clock/clock.js'
 import type { TargetSnapshot } from '../core/snapshot.js'
+import { AddressRace } from './address-race.js'
 import { CONNECT_TIMEOUT, CodedError, FORBIDDEN_ADDRESS } from './failure.js'
 import type { Resolver } from './resolver.js'
 
@@ -19,16 +20,12 @@ export interface DialTarget {
 
 export type Dialled = (error: Error | null, socket: Socket | null) => void
 
-/** Tried per dial, so that a long list of dead addresses does not use up the connect clock. */
-const MAX_ADDRESSES = 4
-/** Bounds of the time one address gets while others are left, ms. Node's own 250 ms is too short across oceans. */
-const MIN_ADDRESS_MS = 250
-const MAX_ADDRESS_MS = 1_000
 /** TCP keep-alive probes, ms: a peer that vanished without a FIN is noticed while idle. */
 const PROBE_AFTER_MS = 60_000
 
 /** One connection being made: DNS, TCP and TLS on one clock. Calls back exactly once, never before it is returned. */
 export class Dial {
+  private race: AddressRace | null = null
   private socket: Socket | null = null
   private timer: Timer | null = null
   private context: SecureContext | null = null
@@ -37,7 +34,7 @@ export class Dial {
   constructor(
     private readonly to: DialTarget,
     private readonly resolver: Resolver,
-    clock: Clock,
+    private readonly clock: Clock,
     private readonly timeoutMs: number,
     done: Dialled,
   ) {
@@ -54,6 +51,7 @@ export class Dial {
   cancel(): void {
     this.done = null
     this.timer?.cancel()
+    this.race?.cancel()
     this.socket?.destroy()
   }
 
@@ -90,23 +88,14 @@ export class Dial {
   private connect(addresses: readonly LookupAddress[] | null): void {
     if (this.done === null) return
     const { hostname, port, socketPath } = this.to.target
-    const tried = addresses === null ? [] : addresses.slice(0, MAX_ADDRESSES)
-    const share = Math.floor(this.timeoutMs / (tried.length + 1))
-    const socket = connectTcp({
-      ...(socketPath === undefined ? { host: hostname, port } : { path: socketPath }),
-      noDelay: true,
-      keepAlive: true,
-      keepAliveInitialDelay: PROBE_AFTER_MS,
-      ...(addresses !== null && {
-        lookup: answerWith(tried),
-        autoSelectFamily: true,
-        autoSelectFamilyAttemptTimeout: Math.min(MAX_ADDRESS_MS, Math.max(MIN_ADDRESS_MS, share)),
-      }),
-    })
-    this.socket = socket
-    // Stays for the life of the socket, so that no moment is without an error handler.
-    socket.on('error', error => this.finish(error))
-    socket.once('connect', () => {
+    const settings = { noDelay: true, keepAlive: true, keepAliveInitialDelay: PROBE_AFTER_MS }
+    const open = (host: string) =>
+      connectTcp(socketPath === undefined ? { host, port, ...settings } : { path: socketPath, ...settings })
+    const known = addresses ?? [{ address: hostname, family: isIP(hostname) }]
+    this.race = new AddressRace(known, this.timeoutMs, this.clock, open, (error, socket) => {
+      if (socket === null) return this.finish(error)
+      this.socket = socket
+      socket.on('error', failure => this.finish(failure))
       if (this.context === null) this.finish(null)
       else this.handshake(socket, this.context, this.to.tls?.serverName)
     })
@@ -140,6 +129,7 @@ export class Dial {
     this.done = null
     this.timer?.cancel()
     if (error !== null) {
+      this.race?.cancel()
       this.socket?.destroy()
       done(error, null)
     } else done(null, this.socket)
@@ -148,13 +138,4 @@ export class Dial {
 
 function forbidden(what: string, why: string): CodedError {
   return new CodedError(FORBIDDEN_ADDRESS, `${what} is ${why}, and is called only when it is declared`)
-}
-
-/** Node picks the family and the order of trial from a lookup; ours is done already. */
-function answerWith(addresses: readonly LookupAddress[]): LookupFunction {
-  return (_hostname, options, callback) => {
-    const first = addresses[0]
-    if (options.all === true || first === undefined) callback(null, [...addresses])
-    else callback(null, first.address, first.family)
-  }
 }

@@ -1,5 +1,6 @@
 import type { LookupAddress } from 'node:dns'
 import type { Socket } from 'node:net'
+import { networkInterfaces } from 'node:os'
 import { afterEach, describe, expect, it } from 'vitest'
 import { Dial, type DialTarget } from '../../src/proxy/dial.js'
 import { Resolver } from '../../src/proxy/resolver.js'
@@ -62,5 +63,28 @@ describe('a dial to what not every address is permitted for', () => {
     expect(await dial(9, resolver, { whyForbidden, target: at('bad.test') })).toBe('FORBIDDEN_ADDRESS')
     expect(await dial(9, resolver, { whyForbidden, target: at('127.0.0.2') })).toBe('FORBIDDEN_ADDRESS')
     expect(asked()).toBe(0)
+  })
+})
+
+const hasIpv6 = Object.values(networkInterfaces()).some(infos => infos?.some(info => info.address === '::1'))
+if (!hasIpv6) console.warn('skipped: dials over IPv6, for this host has no ::1')
+
+describe.skipIf(!hasIpv6)('a dial to a name with addresses of both families', () => {
+  it('calls the preferred one', async () => {
+    const raw = await upstream('::1')
+    expect(await dial(raw.port, resolving('::1', '127.0.0.1').resolver)).toBe('::1')
+  })
+
+  it('reaches the IPv4 one when the IPv6 one refuses, and the other way round', async () => {
+    const v4 = await upstream('127.0.0.1')
+    expect(await dial(v4.port, resolving('::1', '127.0.0.1').resolver)).toBe('127.0.0.1')
+    const v6 = await upstream('::1')
+    expect(await dial(v6.port, resolving('127.0.0.1', '::1').resolver)).toBe('::1')
+  })
+
+  it('fails when both do', async () => {
+    const closed = await RawUpstream.start(() => {})
+    await closed.close()
+    expect(await dial(closed.port, resolving('::1', '127.0.0.1').resolver)).toBe('ECONNREFUSED')
   })
 })
