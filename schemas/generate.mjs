@@ -1,6 +1,6 @@
 /**
  * Makes from the schemas: the TypeScript types of the documents, the validator code (so that nothing is compiled at
- * start-up), and the field tables of policies/README.md. `--check` writes nothing and fails when a file is stale.
+ * start-up), the schema for editors, and the field tables of policies/README.md. `--check` writes nothing and fails when a file is stale.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import Ajv2020 from 'ajv/dist/2020.js'
 import standaloneCode from 'ajv/dist/standalone/index.js'
 import { compile } from 'json-schema-to-typescript'
+import { editorSchema } from './bundle.mjs'
 import { fieldTables, sectionFields } from './reference.mjs'
 
 const here = dirname(fileURLToPath(import.meta.url))
@@ -27,11 +28,16 @@ async function documentTypes() {
   })
 }
 
-/** Prose stays out of the validators: they are loaded at every start. */
-function withoutProse(schema) {
-  const prose = new Set(['description', 'title', 'default', 'x-default'])
+const PROSE = new Set(['description', 'title', 'default', 'x-default'])
+
+/** Prose stays out of the validators: they are loaded at every start. Durations and sizes are left to their parsers. */
+function forValidator(schema) {
   return JSON.parse(
-    JSON.stringify(schema, (key, value) => (prose.has(key) && typeof value !== 'object' ? undefined : value)),
+    JSON.stringify(schema, (key, value) => {
+      if (key === 'enumDescriptions' || (PROSE.has(key) && typeof value !== 'object')) return undefined
+      const parsed = typeof value === 'object' && value !== null && value['x-format'] !== undefined
+      return parsed ? { ...value, pattern: undefined } : value
+    }),
   )
 }
 
@@ -49,8 +55,8 @@ function validatorCode() {
     code: { source: true, esm: true },
   })
   for (const word of ['x-format', 'x-min', 'x-max', 'x-default', 'x-words', 'x-allowed']) ajv.addKeyword(word)
-  ajv.addSchema(withoutProse(read('common')))
-  for (const kind of KINDS) ajv.addSchema(withoutProse(read(kind)))
+  ajv.addSchema(forValidator(read('common')))
+  for (const kind of KINDS) ajv.addSchema(forValidator(read(kind)))
   const code = standaloneCode.default(ajv, {
     validateUpstream: 'upstream.schema.json',
     validatePolicy: 'policy.schema.json',
@@ -75,6 +81,17 @@ export const SECTION_FIELDS: Readonly<Record<string, FieldFormat | null>> = ${fi
 `
 }
 
+const forEditors = () => editorSchema(read('common'), read('upstream'), read('policy'))
+
+function schemaModule() {
+  return `/** ${BANNER} */
+import type { JsonSchema } from '../json-schema.js'
+
+/** The one for editors, of both kinds. */
+export const SCHEMA: JsonSchema = ${JSON.stringify(forEditors(), null, 2)}
+`
+}
+
 function policyReference() {
   const path = join(root, 'policies/README.md')
   const [head, , tail] = readFileSync(path, 'utf8').split(/<!-- fields:(?:begin|end) -->/)
@@ -86,6 +103,8 @@ const outputs = {
   'src/policy/generated/documents.ts': documentTypes,
   'src/policy/generated/fields.ts': fieldList,
   'src/policy/generated/validators.ts': validatorCode,
+  'src/policy/generated/schema.ts': schemaModule,
+  'schemas/forbear.schema.json': () => `${JSON.stringify(forEditors(), null, 2)}\n`,
   'policies/README.md': policyReference,
 }
 

@@ -54,10 +54,11 @@ const cell = text => text.replaceAll('|', '\\|').replaceAll('<name>', '&lt;name&
 
 function row(name, field) {
   const standard = field.default !== undefined ? `\`${JSON.stringify(field.default)}\`` : (field['x-default'] ?? '')
-  return `| \`${name}\` | ${cell(value(field))} | ${cell(standard.replaceAll('"', ''))} | ${cell(field.description)} |`
+  return `| \`${name}\` | ${cell(valueText(field))} | ${cell(standard.replaceAll('"', ''))} | ${cell(field.description)} |`
 }
 
-function value(field) {
+/** What may be written there, in a few words. */
+export function valueText(field) {
   if (field['x-format']) {
     const kind = field['x-format'] === 'size' ? 'size' : 'duration'
     const none = field['x-format'].endsWith('none') ? ', or `none`' : ''
@@ -65,7 +66,7 @@ function value(field) {
   }
   if (field.enum) return field.enum.map(word => `\`${word}\``).join(', ')
   if (field['x-allowed']) return field['x-allowed']
-  if (field.type === 'array') return `list; each: ${value(field.items)}`
+  if (field.type === 'array') return `list; each: ${valueText(field.items)}`
   if (field.type === 'object') return 'mapping of text to text'
   if (field.minimum !== undefined)
     return `${field.type === 'integer' ? 'whole number' : 'number'} ${field.minimum} to ${field.maximum}`
