@@ -3,9 +3,11 @@ import type { Snapshot } from '../src/core/snapshot.js'
 import type { CallAddress } from '../src/policy/call-address.js'
 import type { ExplainedCall } from '../src/policy/explain.js'
 import { EXIT } from './exit-codes.js'
+import { explainField } from './explain-field.js'
 
 interface ExplainFlags {
-  readonly policies: string
+  readonly policies?: string
+  readonly field?: string
   /** Flat. */
   readonly header: readonly string[]
   readonly output: 'text' | 'json'
@@ -15,20 +17,30 @@ export function registerExplain(program: Command): void {
   program
     .command('explain')
     .description('tell what happens to one call, and which line of which file says so')
-    .argument('<method>', 'of the call', (text: string) => text.toUpperCase())
-    .argument('<url>', 'absolute, or a path on the shared port')
-    .requiredOption('--policies <dir>', 'directory with the policy files')
+    .argument('[method]', 'of the call', (text: string) => text.toUpperCase())
+    .argument('[url]', 'absolute, or a path on the shared port')
+    .option('--policies <dir>', 'directory with the policy files')
+    .option('--field <path>', 'tell what a field or section is for, instead; "." lists all')
     .addOption(
       new Option('-H, --header <line>', 'header of the call, may be repeated')
         .argParser(collectHeader)
         .default([], 'none'),
     )
     .addOption(new Option('--output <format>', 'for people or for tools').choices(['text', 'json']).default('text'))
-    .addHelpText('after', '\nExample:\n  $ forbear explain --policies ./policies GET /flaky/orders/1')
-    .action(async (method: string, url: string, flags: ExplainFlags) => {
-      process.exitCode = await explain(method, url, flags)
+    .addHelpText('after', EXAMPLES)
+    .action(async (method: string | undefined, url: string | undefined, flags: ExplainFlags, command: Command) => {
+      const { field, policies } = flags
+      if (field !== undefined) process.exitCode = await explainField(field, flags.output)
+      else if (method === undefined || url === undefined || policies === undefined) {
+        command.error('error: a method, a URL and --policies <dir> are needed, or --field <path>')
+      } else process.exitCode = await explain(method, url, { ...flags, policies })
     })
 }
+
+const EXAMPLES = `
+Examples:
+  $ forbear explain --policies ./policies GET /flaky/orders/1
+  $ forbear explain --field retry.backoff.jitter`
 
 /** `Name: value`, as curl takes it. */
 function collectHeader(line: string, before: readonly string[]): readonly string[] {
@@ -37,7 +49,11 @@ function collectHeader(line: string, before: readonly string[]): readonly string
   return [...before, line.slice(0, colon).trim(), line.slice(colon + 1).trim()]
 }
 
-async function explain(method: string, url: string, flags: ExplainFlags): Promise<number> {
+interface CallFlags extends ExplainFlags {
+  readonly policies: string
+}
+
+async function explain(method: string, url: string, flags: CallFlags): Promise<number> {
   const [{ nearMisses, parseCallAddress }, { explainData, explainText }, policies, { formatMessages }] =
     await Promise.all([
       import('../src/policy/call-address.js'),

@@ -23,9 +23,14 @@ afterEach(() => {
 
 /** Resolves with the exit code. */
 async function explain(...args: readonly string[]): Promise<unknown> {
+  return bare('--policies', 'policies', ...args)
+}
+
+async function bare(...args: readonly string[]): Promise<unknown> {
   const program = new Command().exitOverride()
   registerExplain(program)
-  await program.parseAsync(['explain', '--policies', 'policies', ...args], { from: 'user' })
+  for (const command of program.commands) command.exitOverride()
+  await program.parseAsync(['explain', ...args], { from: 'user' })
   return process.exitCode
 }
 
@@ -78,4 +83,30 @@ test('policies that cannot be used are a matter of configuration, with every mes
   expect(await explain('GET', '/shop', '--policies', dir)).toBe(EXIT.configuration)
   expect(complained).toContain('shop.yaml')
   expect(told).toBe('')
+})
+
+describe('of a field', () => {
+  test('neither policies nor a call are needed', async () => {
+    expect(await bare('--field', 'retry.maxAttempts')).toBe(EXIT.ok)
+    expect(told).toContain('retry.maxAttempts\n\n  Attempts in all, the first included')
+  })
+
+  test('tools get JSON', async () => {
+    expect(await bare('--field', '.', '--output', 'json')).toBe(EXIT.ok)
+    expect(JSON.parse(told)).toMatchObject([{ path: 'spec', type: 'section', fields: expect.any(Array) }])
+  })
+
+  test('one that there is not is a matter of usage, with the nearest', async () => {
+    expect(await bare('--field', 'retry.maxAtempts')).toBe(EXIT.usage)
+    expect(complained).toBe('forbear: there is no field retry.maxAtempts; did you mean retry.maxAttempts?\n')
+    expect(told).toBe('')
+  })
+})
+
+test.for([
+  ['--policies', 'policies'],
+  ['--policies', 'policies', 'GET'],
+  ['GET', '/flaky'],
+])('with neither a whole call nor a field the usage is told: %j', async args => {
+  await expect(bare(...args)).rejects.toThrow('a method, a URL and --policies <dir> are needed, or --field <path>')
 })
