@@ -2,7 +2,8 @@
 import { repeatable } from '../core/idempotency.js'
 import type { RouteMatch, RouteSnapshot, UpstreamSnapshot } from '../core/snapshot.js'
 import { durationText } from './duration-text.js'
-import type { Forecast, WaitRange } from './forecast.js'
+import type { Forecast } from './forecast.js'
+import type { WaitRange } from './waits.js'
 
 /** Where a call goes. */
 export interface FoundCall {
@@ -46,7 +47,7 @@ function matchText({ methods, path, headers }: RouteMatch): string {
   return parts.length === 0 ? 'every call' : parts.join(', ')
 }
 
-export function attemptsText(maxAttempts: number): string {
+export function attemptsText({ maxAttempts }: Forecast): string {
   return maxAttempts === 1 ? '1: never retried' : `at most ${maxAttempts}, the first included`
 }
 
@@ -93,10 +94,27 @@ function rangeText(minMs: number, maxMs: number): string {
   return minMs === maxMs ? durationText(minMs) : `${durationText(minMs)} to ${durationText(maxMs)}`
 }
 
-export function worstText({ worstCaseMs, endedByTotal }: Forecast): string {
-  if (!Number.isFinite(worstCaseMs)) return 'the app waits without end: no clock is set'
-  const why = endedByTotal ? 'timeouts.total' : 'every attempt and wait at its longest'
-  return `the app has an answer ${durationText(worstCaseMs)} after its request was sent (${why})`
+/** One line, or a second for what may come on top. */
+export function worstTexts({ worst }: Forecast): string[] {
+  const { ms, because, queuedMs } = worst
+  const answered = `the app has an answer ${durationText(ms)} after its request was sent`
+  switch (because) {
+    case 'total':
+      return [`${answered} (timeouts.total)`]
+    case 'app':
+      return [`${answered} (its own forbear-timeout-ms)`]
+    case 'attempts':
+      return [`${answered} (every attempt and wait at its longest)`, queuedText(queuedMs)]
+    case 'held':
+      return ['the app waits without end while the breaker is open or the gate closed: timeouts.total is none']
+    case 'no-clock':
+      return ['the app waits without end: no clock is set']
+  }
+}
+
+function queuedText(queuedMs: number): string {
+  if (!Number.isFinite(queuedMs)) return 'with maxInFlight calls before it, later: timeouts.total is none'
+  return `with maxInFlight calls before it, ${durationText(queuedMs)} (timeouts.total)`
 }
 
 export function breakerText({ upstream, route }: FoundCall): string {

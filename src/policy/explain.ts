@@ -9,7 +9,7 @@ import {
   targetText,
   viaText,
   waitTexts,
-  worstText,
+  worstTexts,
 } from './explain-words.js'
 import { type Forecast, forecast, retriesInTenSeconds } from './forecast.js'
 import type { EffectiveField } from './provenance.js'
@@ -35,9 +35,9 @@ export function explainText(call: ExplainedCall): string {
   const rows: [string, string[]][] = [
     ['upstream', [`${upstream.name}, ${targetText(upstream)}`, `${viaText(call)}; it sees ${call.path}`]],
     ['route', [routeText(call)]],
-    ['attempts', [attemptsText(policy.retry.maxAttempts)]],
-    ...(policy.retry.maxAttempts > 1 ? retryRows(call, future) : []),
-    ['at worst', [worstText(future)]],
+    ['attempts', [attemptsText(future)]],
+    ...(future.maxAttempts > 1 ? retryRows(call, future) : []),
+    ['at worst', worstTexts(future)],
     ['breaker', [breakerText(call)]],
   ]
   return `${call.method} ${call.url}\n\n${labelled(rows)}\n\n${fieldTable(call.fields)}\n`
@@ -46,8 +46,8 @@ export function explainText(call: ExplainedCall): string {
 /** The same for tools; `null` stands for a clock that never ends. */
 export function explainData(call: ExplainedCall): object {
   const { method, url, upstream, route, via, path, fields } = call
-  const { retry, budget } = (route ?? upstream).policy
-  const { repeatability, waits, worstCaseMs } = forecast((route ?? upstream).policy, method, call.headers)
+  const { budget } = (route ?? upstream).policy
+  const { repeatability, maxAttempts, waits, worst } = forecast((route ?? upstream).policy, method, call.headers)
   const retriesPer10s = RATES.map(perSecond => ({
     perSecond,
     succeeding: retriesInTenSeconds(budget, perSecond, true),
@@ -61,13 +61,19 @@ export function explainData(call: ExplainedCall): object {
     via,
     path,
     route: route?.name ?? null,
-    maxAttempts: retry.maxAttempts,
+    maxAttempts,
     repeatable: repeatability.kind,
     waits,
-    worstCaseMs: Number.isFinite(worstCaseMs) ? worstCaseMs : null,
+    worstCaseMs: finite(worst.ms),
+    worstCaseBecause: worst.because,
+    worstCaseQueuedMs: finite(worst.queuedMs),
     retriesPer10s,
     fields,
   }
+}
+
+function finite(ms: number): number | null {
+  return Number.isFinite(ms) ? ms : null
 }
 
 function retryRows({ method, upstream, route }: ExplainedCall, future: Forecast): [string, string[]][] {
