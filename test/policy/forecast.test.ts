@@ -124,7 +124,9 @@ describe('the budget', () => {
         const granted = rates.map(rate => grantedInTenSeconds(budget, rate, succeeding))
         said.forEach((figure, index) => {
           const real = granted[index] ?? Number.NaN
-          expect(Math.abs(figure - real), `${figure} said, ${real} granted`).toBeLessThanOrEqual((real < 10 ? 0.1 : 1) + 0.03 * real)
+          expect(Math.abs(figure - real), `${figure} said, ${real} granted`).toBeLessThanOrEqual(
+            (real < 10 ? 0.1 : 1) + 0.03 * real,
+          )
         })
       }
     },
