@@ -54,16 +54,17 @@ interface CallFlags extends ExplainFlags {
 }
 
 async function explain(method: string, url: string, flags: CallFlags): Promise<number> {
-  const [{ nearMisses, parseCallAddress }, { explainData, explainText }, policies, { formatMessages }] =
-    await Promise.all([
-      import('../src/policy/call-address.js'),
-      import('../src/policy/explain.js'),
-      loadDirectory(flags.policies),
-      import('../src/policy/messages.js'),
-    ])
+  const [{ isMethod, parseCallAddress }, policies, { formatMessages }] = await Promise.all([
+    import('../src/policy/call-address.js'),
+    loadDirectory(flags.policies),
+    import('../src/policy/messages.js'),
+  ])
   const address = parseCallAddress(url)
-  if (address === null) {
-    process.stderr.write(`${url} is neither an http:// or https:// URL nor a path such as /shop/orders\n`)
+  if (!isMethod(method) || address === null) {
+    const wrong = isMethod(method)
+      ? `${url} is neither an http:// or https:// URL nor a path such as /shop/orders`
+      : `${method} is not an HTTP method, such as GET`
+    process.stderr.write(`forbear: ${wrong}\n`)
     return EXIT.usage
   }
   if (!policies.loaded.ok) {
@@ -72,19 +73,39 @@ async function explain(method: string, url: string, flags: CallFlags): Promise<n
   }
   const { snapshot } = policies.loaded
   const found = await findCall(snapshot, method, address, flags.header)
-  if (found === null) {
-    const misses = nearMisses(snapshot, address).map(line => `  ${line}\n`)
-    process.stderr.write(`no upstream takes ${method} ${url}\n${misses.join('')}`)
-    return EXIT.problems
-  }
+  if (found === null) return tellNearUpstreams(snapshot, { method, url }, address, flags)
+  const { explainData, explainText } = await import('../src/policy/explain.js')
   const fields = policies.explain(found.upstream.name, found.route?.name ?? null)
-  const call: ExplainedCall = { method, url, headers: flags.header, fields, ...found }
+  const places = policies.places(found.upstream.name)
+  const call: ExplainedCall = { method, url, headers: flags.header, fields, places, ...found }
   process.stdout.write(flags.output === 'json' ? `${JSON.stringify(explainData(call))}\n` : explainText(call))
   return EXIT.ok
 }
 
+async function tellNearUpstreams(
+  snapshot: Snapshot,
+  call: { readonly method: string; readonly url: string },
+  address: CallAddress,
+  { header, output }: CallFlags,
+): Promise<number> {
+  const [{ nearUpstreams }, { headerValue }] = await Promise.all([
+    import('../src/policy/near-upstreams.js'),
+    import('../src/core/headers.js'),
+  ])
+  const name = headerValue(header, 'forbear-upstream') ?? null
+  const host = headerValue(header, 'host') ?? null
+  const near = nearUpstreams(snapshot, { ...address, name, host })
+  if (output === 'json') {
+    process.stdout.write(`${JSON.stringify({ ...call, upstream: null, nearUpstreams: near })}\n`)
+  } else {
+    const lines = near.map(({ upstream, text }) => `  ${upstream}: ${text}\n`)
+    process.stderr.write(`no upstream takes ${call.method} ${call.url}\n${lines.join('')}`)
+  }
+  return EXIT.problems
+}
+
 async function loadDirectory(dir: string) {
-  const [{ loadPolicies }, { explainPolicy }, { readPolicyDirectory }] = await Promise.all([
+  const [{ loadPolicies }, { explainPolicy, routePlaces }, { readPolicyDirectory }] = await Promise.all([
     import('../src/policy/load.js'),
     import('../src/policy/provenance.js'),
     import('../src/policy/source.js'),
@@ -93,6 +114,7 @@ async function loadDirectory(dir: string) {
   return {
     loaded: loadPolicies(source, { mode: 'all', generation: 1 }),
     explain: (upstream: string, route: string | null) => explainPolicy(source, upstream, route) ?? [],
+    places: (upstream: string) => routePlaces(source, upstream),
   }
 }
 

@@ -3,6 +3,7 @@ import { repeatable } from '../core/idempotency.js'
 import type { RouteMatch, RouteSnapshot, UpstreamSnapshot } from '../core/snapshot.js'
 import { durationText } from './duration-text.js'
 import type { Forecast } from './forecast.js'
+import { type OtherRoute, pathMatchText } from './other-routes.js'
 import type { WaitRange } from './waits.js'
 
 /** Where a call goes. */
@@ -37,11 +38,23 @@ export function routeText({ upstream, route }: FoundCall): string {
   return upstream.routes.length === 0 ? 'none is written' : `none of ${upstream.routes.length} matches`
 }
 
+/** One line each, after the route that is taken. */
+export function otherRouteTexts(others: readonly (OtherRoute & { readonly at: string | null })[]): string[] {
+  const shown = others.slice(0, MAX_OTHERS).map(({ name, at, missed, text }) => {
+    const place = at === null ? '' : ` (${at})`
+    return `${missed === null ? 'never' : 'not'} ${name}${place}: ${missed === null ? 'it ' : ''}${text}`
+  })
+  const more = others.length - shown.length
+  return more > 0 ? [...shown, `and ${more} more that nearly match`] : shown
+}
+
+const MAX_OTHERS = 5
+
 function matchText({ methods, path, headers }: RouteMatch): string {
   const parts = [
     ...(methods === null ? [] : [[...methods].join(' or ')]),
     ...(path.kind === 'prefix' ? [`path under ${path.prefix}`] : []),
-    ...(path.kind === 'exact' ? [`path /${path.segments.map(segment => segment ?? '{…}').join('/')}`] : []),
+    ...(path.kind === 'exact' ? [`path ${pathMatchText(path)}`] : []),
     ...headers.map(({ name, value }) => `${name}: ${value}`),
   ]
   return parts.length === 0 ? 'every call' : parts.join(', ')

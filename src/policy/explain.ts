@@ -3,6 +3,7 @@ import {
   attemptsText,
   breakerText,
   type FoundCall,
+  otherRouteTexts,
   repeatedText,
   retriedText,
   routeText,
@@ -12,6 +13,7 @@ import {
   worstTexts,
 } from './explain-words.js'
 import { type Forecast, forecast, retriesInTenSeconds } from './forecast.js'
+import { otherRoutes } from './other-routes.js'
 import type { EffectiveField } from './provenance.js'
 
 export interface ExplainedCall extends FoundCall {
@@ -23,6 +25,8 @@ export interface ExplainedCall extends FoundCall {
   /** The app's, flat. */
   readonly headers: readonly string[]
   readonly fields: readonly EffectiveField[]
+  /** `file:line` of every route of the upstream, by name. */
+  readonly places: ReadonlyMap<string, string>
 }
 
 /** Calls a second for which the budget is told. */
@@ -34,7 +38,7 @@ export function explainText(call: ExplainedCall): string {
   const future = forecast(policy, call.method, call.headers)
   const rows: [string, string[]][] = [
     ['upstream', [`${upstream.name}, ${targetText(upstream)}`, `${viaText(call)}; it sees ${call.path}`]],
-    ['route', [routeText(call)]],
+    ['route', [routeText(call), ...otherRouteTexts(othersOf(call))]],
     ['attempts', [attemptsText(future)]],
     ...(future.maxAttempts > 1 ? retryRows(call, future) : []),
     ['at worst', worstTexts(future)],
@@ -61,6 +65,7 @@ export function explainData(call: ExplainedCall): object {
     via,
     path,
     route: route?.name ?? null,
+    otherRoutes: othersOf(call),
     maxAttempts,
     repeatable: repeatability.kind,
     waits,
@@ -70,6 +75,11 @@ export function explainData(call: ExplainedCall): object {
     retriesPer10s,
     fields,
   }
+}
+
+function othersOf({ upstream, route, method, path, headers, places }: ExplainedCall) {
+  const others = otherRoutes(upstream, route, method, path, headers)
+  return others.map(other => ({ ...other, at: places.get(other.name) ?? null }))
 }
 
 function finite(ms: number): number | null {

@@ -66,9 +66,38 @@ describe('of the shipped policies', () => {
   test('a call that no upstream takes is told what nearly did', async () => {
     expect(await explain('GET', '/flakey/orders/1')).toBe(EXIT.problems)
     expect(complained).toBe(
-      'no upstream takes GET /flakey/orders/1\n' +
-        '  flaky takes /flaky on the shared port, and everything on 127.0.0.1:15101\n',
+      'no upstream takes GET /flakey/orders/1\n' + '  flaky: its path prefix is /flaky, the path begins with /flakey\n',
     )
+  })
+
+  test('tools get what nearly matched as JSON, too', async () => {
+    expect(await explain('GET', '/flakey/orders/1', '--output', 'json')).toBe(EXIT.problems)
+    expect(JSON.parse(told)).toMatchObject({ upstream: null, nearUpstreams: [{ upstream: 'flaky', missed: 'path' }] })
+    told = ''
+    expect(await explain('PUT', '/flaky/orders/1', '--output', 'json')).toBe(EXIT.ok)
+    const at = expect.stringMatching(/^policies\/flaky\.yaml:\d+$/)
+    expect(JSON.parse(told)).toMatchObject({
+      route: null,
+      otherRoutes: [{ name: 'read-order', missed: 'methods', at }],
+    })
+  })
+
+  test.for([
+    ['http://127.0.0.1:15080/flaky/orders/a%2Fb', 'prefix /flaky on the shared port; it sees /orders/a%2Fb'],
+    ['http://127.0.0.1:15101/orders/1', 'own port 127.0.0.1:15101; it sees /orders/1'],
+    [
+      'http://127.0.0.1:15090/orders/1?x=/flaky',
+      'address in the request line, as sent to a proxy (HTTP_PROXY); it sees /orders/1?x=/flaky',
+    ],
+    ['/flaky//orders/../1', 'prefix /flaky on the shared port; it sees //orders/../1'],
+  ] as const)('%s is found', async ([url, words]) => {
+    expect(await explain('GET', url)).toBe(EXIT.ok)
+    expect(told).toContain(words)
+  })
+
+  test('what is no method is a matter of usage', async () => {
+    expect(await explain('GE T', '/flaky')).toBe(EXIT.usage)
+    expect(complained).toBe('forbear: GE T is not an HTTP method, such as GET\n')
   })
 
   test('what is no address is a matter of usage', async () => {

@@ -19,6 +19,7 @@ const call = (changes: Partial<ExplainedCall> = {}): ExplainedCall => ({
   via: 'prefix',
   path: '/orders/1',
   headers: [],
+  places: new Map([['read-order', 'p/shop.yaml:20']]),
   fields: [
     {
       path: 'timeouts.total',
@@ -89,6 +90,16 @@ budget`)
     expect(withPolicy({ breaker: { ...breaker, mode: 'disabled' } })).toContain('breaker   off')
     expect(withPolicy({ breaker: { ...breaker, mode: 'observe' } })).toContain('counts and reports, refuses nothing')
     expect(withPolicy({ breaker: { ...breaker, whenOpen: 'wait' } })).toContain('calls wait for it to close')
+  })
+
+  test('which routes nearly match, and where they are written', () => {
+    expect(explainText(call({ method: 'POST', route: null }))).toContain(`
+route     none of 1 matches
+          not read-order (p/shop.yaml:20): its methods are GET
+`)
+    const later = { ...route, name: 'later', match: { ...route.match, methods: null } }
+    const text = explainText(call({ upstream: upstreamSnapshot('shop', { routes: [route, later] }) }))
+    expect(text).toContain('never later: it matches, too, but comes after read-order')
   })
 
   test('which route there is when none applies', () => {
