@@ -5,7 +5,8 @@ import type { ExplainedCall } from '../src/policy/explain.js'
 import { EXIT } from './exit-codes.js'
 
 interface ExplainFlags {
-  readonly policies: string
+  readonly policies?: string
+  readonly code?: string
   /** Flat. */
   readonly header: readonly string[]
   readonly output: 'text' | 'json'
@@ -15,19 +16,37 @@ export function registerExplain(program: Command): void {
   program
     .command('explain')
     .description('tell what happens to one call, and which line of which file says so')
-    .argument('<method>', 'of the call', (text: string) => text.toUpperCase())
-    .argument('<url>', 'absolute, or a path on the shared port')
-    .requiredOption('--policies <dir>', 'directory with the policy files')
+    .argument('[method]', 'of the call', (text: string) => text.toUpperCase())
+    .argument('[url]', 'absolute, or a path on the shared port')
+    .option('--policies <dir>', 'directory with the policy files')
+    .option('--code <code>', 'tell what a code of `forbear check` means, instead')
     .addOption(
       new Option('-H, --header <line>', 'header of the call, may be repeated')
         .argParser(collectHeader)
         .default([], 'none'),
     )
     .addOption(new Option('--output <format>', 'for people or for tools').choices(['text', 'json']).default('text'))
-    .addHelpText('after', '\nExample:\n  $ forbear explain --policies ./policies GET /flaky/orders/1')
-    .action(async (method: string, url: string, flags: ExplainFlags) => {
-      process.exitCode = await explain(method, url, flags)
+    .addHelpText('after', EXAMPLES)
+    .action(async (method: string | undefined, url: string | undefined, flags: ExplainFlags, command: Command) => {
+      const { code, policies } = flags
+      if (code !== undefined) process.exitCode = await explainCode(code)
+      else if (method === undefined || url === undefined || policies === undefined) {
+        command.error('error: a method, a URL and --policies <dir> are needed, or --code <code>')
+      } else process.exitCode = await explain(method, url, { ...flags, policies })
     })
+}
+
+const EXAMPLES = `
+Examples:
+  $ forbear explain --policies ./policies GET /flaky/orders/1
+  $ forbear explain --code FB036`
+
+async function explainCode(code: string): Promise<number> {
+  const { codeText } = await import('../src/policy/code-text.js')
+  const found = codeText(code)
+  if (found.ok) process.stdout.write(found.text)
+  else process.stderr.write(`forbear: ${found.error}\n`)
+  return found.ok ? EXIT.ok : EXIT.usage
 }
 
 /** `Name: value`, as curl takes it. */
@@ -37,7 +56,11 @@ function collectHeader(line: string, before: readonly string[]): readonly string
   return [...before, line.slice(0, colon).trim(), line.slice(colon + 1).trim()]
 }
 
-async function explain(method: string, url: string, flags: ExplainFlags): Promise<number> {
+async function explain(
+  method: string,
+  url: string,
+  flags: ExplainFlags & { readonly policies: string },
+): Promise<number> {
   const [{ nearMisses, parseCallAddress }, { explainData, explainText }, policies, { formatMessages }] =
     await Promise.all([
       import('../src/policy/call-address.js'),
