@@ -28,7 +28,8 @@ Exits 0 if all is well, 1 if not, 2 if a path cannot be checked.
 
 Examples:
   $ forbear check ./policies
-  $ helm template . | forbear check --strict --output github -`
+  $ forbear check --strict --output github ./policies
+  $ kubectl get configmap policies -o jsonpath='{.data.payments\\.yaml}' | forbear check -`
 
 async function check(paths: string[], { output, strict }: CheckFlags, version: string): Promise<number> {
   const { pathFaults, STDIN } = await import('../src/policy/check-sets.js')

@@ -3,6 +3,7 @@ import type { Snapshot } from '../src/core/snapshot.js'
 import type { CallAddress } from '../src/policy/call-address.js'
 import type { ExplainedCall } from '../src/policy/explain.js'
 import { EXIT } from './exit-codes.js'
+import { explainCode } from './explain-code.js'
 
 interface ExplainFlags {
   readonly policies?: string
@@ -40,14 +41,6 @@ const EXAMPLES = `
 Examples:
   $ forbear explain --policies ./policies GET /flaky/orders/1
   $ forbear explain --code FB036`
-
-async function explainCode(code: string): Promise<number> {
-  const { codeText } = await import('../src/policy/code-text.js')
-  const found = codeText(code)
-  if (found.ok) process.stdout.write(found.text)
-  else process.stderr.write(`forbear: ${found.error}\n`)
-  return found.ok ? EXIT.ok : EXIT.usage
-}
 
 /** `Name: value`, as curl takes it. */
 function collectHeader(line: string, before: readonly string[]): readonly string[] {

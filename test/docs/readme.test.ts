@@ -40,6 +40,14 @@ describe('the samples of the documents', () => {
     expect(parseAllDocuments(text).flatMap(document => document.errors)).toEqual([])
   })
 
+  it('of CI name a command that runs', () => {
+    const commands = yaml.flatMap(({ text }) =>
+      [...text.matchAll(/\b(?:run|entry): (forbear [^,\n]+)/g)].map(([, run]) => run ?? ''),
+    )
+    expect(commands.length).toBeGreaterThan(1)
+    for (const command of commands) expect(runShell(command, directory), command).toEqual(SUCCESS)
+  })
+
   it.each(shell('cli'))('$at runs', ({ text }) => {
     expect(runShell(text, directory)).toEqual(SUCCESS)
   })
