@@ -20,9 +20,10 @@ async function inProcess(policies: string, statements: string): Promise<unknown>
   await writeFile(join(dir, 'shop.yaml'), policies)
   const script = await compiled.script(
     'load.mjs',
-    `import { loadInWorker } from './src/policy/load-in-worker.js'
+    `import { WorkerLoader } from './src/policy/load-in-worker.js'
+const { load } = new WorkerLoader()
 const ask = (knownHash, signal = new AbortController().signal) =>
-  loadInWorker({ dir: process.argv[2], mode: 'all', generation: 7, knownHash }, signal)
+  load({ dir: process.argv[2], mode: 'all', generation: 7, knownHash }, signal)
 const tell = value => console.log(JSON.stringify(value))
 ${statements}`,
   )

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { LoadAnswer } from '../../src/policy/load-request.js'
-import { packAnswer, unpackAnswer } from '../../src/policy/load-wire.js'
+import { type HeldUpstreams, packAnswer, unpackAnswer } from '../../src/policy/load-wire.js'
 import { upstreamSnapshot } from './support/upstream-snapshot.js'
 import { snapshotOf } from './support/watching.js'
 
@@ -13,7 +13,11 @@ const answer = (count: number): LoadAnswer => ({
   }),
 })
 
-const carried = (from: LoadAnswer): Promise<LoadAnswer> => unpackAnswer(structuredClone(packAnswer(from)))
+const NOTHING: HeldUpstreams = new Map()
+
+async function carried(from: LoadAnswer): Promise<LoadAnswer> {
+  return (await unpackAnswer(structuredClone(packAnswer(from, new Set())), NOTHING)).answer
+}
 
 test('an answer arrives as it was sent, in the same order', async () => {
   const arrived = await carried(answer(25))
