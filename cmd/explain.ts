@@ -3,11 +3,13 @@ import type { Snapshot } from '../src/core/snapshot.js'
 import type { CallAddress } from '../src/policy/call-address.js'
 import type { ExplainedCall } from '../src/policy/explain.js'
 import { EXIT } from './exit-codes.js'
+import { explainCode } from './explain-code.js'
 import { explainField } from './explain-field.js'
 
 interface ExplainFlags {
   readonly policies?: string
   readonly field?: string
+  readonly code?: string
   /** Flat. */
   readonly header: readonly string[]
   readonly output: 'text' | 'json'
@@ -21,6 +23,7 @@ export function registerExplain(program: Command): void {
     .argument('[url]', 'absolute, or a path on the shared port')
     .option('--policies <dir>', 'directory with the policy files')
     .option('--field <path>', 'tell what a field or section is for, instead; "." lists all')
+    .option('--code <code>', 'tell what a code of `forbear check` means, instead')
     .addOption(
       new Option('-H, --header <line>', 'header of the call, may be repeated')
         .argParser(collectHeader)
@@ -29,10 +32,11 @@ export function registerExplain(program: Command): void {
     .addOption(new Option('--output <format>', 'for people or for tools').choices(['text', 'json']).default('text'))
     .addHelpText('after', EXAMPLES)
     .action(async (method: string | undefined, url: string | undefined, flags: ExplainFlags, command: Command) => {
-      const { field, policies } = flags
-      if (field !== undefined) process.exitCode = await explainField(field, flags.output)
+      const { code, field, policies } = flags
+      if (code !== undefined) process.exitCode = await explainCode(code)
+      else if (field !== undefined) process.exitCode = await explainField(field, flags.output)
       else if (method === undefined || url === undefined || policies === undefined) {
-        command.error('error: a method, a URL and --policies <dir> are needed, or --field <path>')
+        command.error('error: a method, a URL and --policies <dir> are needed, or --field <path>, or --code <code>')
       } else process.exitCode = await explain(method, url, { ...flags, policies })
     })
 }
@@ -40,7 +44,8 @@ export function registerExplain(program: Command): void {
 const EXAMPLES = `
 Examples:
   $ forbear explain --policies ./policies GET /flaky/orders/1
-  $ forbear explain --field retry.backoff.jitter`
+  $ forbear explain --field retry.backoff.jitter
+  $ forbear explain --code FB036`
 
 /** `Name: value`, as curl takes it. */
 function collectHeader(line: string, before: readonly string[]): readonly string[] {

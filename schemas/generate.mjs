@@ -9,11 +9,12 @@ import Ajv2020 from 'ajv/dist/2020.js'
 import standaloneCode from 'ajv/dist/standalone/index.js'
 import { compile } from 'json-schema-to-typescript'
 import { editorSchema } from './bundle.mjs'
+import { codeExamples, examplesModule, messagesSection } from './code-examples.mjs'
 import { fieldTables, sectionFields } from './reference.mjs'
 
 const here = dirname(fileURLToPath(import.meta.url))
 const root = dirname(here)
-const BANNER = 'Generated from schemas/*.schema.json by `npm run generate`. Do not edit.'
+const BANNER = 'Generated from schemas/ by `npm run generate`. Do not edit.'
 const KINDS = ['upstream', 'policy']
 
 const read = name => JSON.parse(readFileSync(join(here, `${name}.schema.json`), 'utf8'))
@@ -93,13 +94,19 @@ export const SCHEMA: JsonSchema = ${JSON.stringify(forEditors(), null, 2)}
 }
 
 function policyReference() {
-  const path = join(root, 'policies/README.md')
-  const [head, , tail] = readFileSync(path, 'utf8').split(/<!-- fields:(?:begin|end) -->/)
-  const tables = fieldTables(read('common'), read('upstream'))
-  return `${head}<!-- fields:begin -->\n\n${tables}\n<!-- fields:end -->${tail}`
+  let text = readFileSync(join(root, 'policies/README.md'), 'utf8')
+  text = between(text, 'fields', fieldTables(read('common'), read('upstream')))
+  return between(text, 'messages', messagesSection(codeExamples(root)))
+}
+
+/** The text with what stands between its two marks replaced. */
+function between(text, mark, made) {
+  const [head, , tail] = text.split(new RegExp(`<!-- ${mark}:(?:begin|end) -->`))
+  return `${head}<!-- ${mark}:begin -->\n\n${made}\n<!-- ${mark}:end -->${tail}`
 }
 
 const outputs = {
+  'src/policy/generated/code-examples.ts': () => examplesModule(BANNER, codeExamples(root)),
   'src/policy/generated/documents.ts': documentTypes,
   'src/policy/generated/fields.ts': fieldList,
   'src/policy/generated/validators.ts': validatorCode,

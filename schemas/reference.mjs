@@ -1,5 +1,7 @@
 /** What is listed from the schemas: the field tables of the policy reference, and the fields for the loader. */
 
+import { stringify } from 'yaml'
+
 const SECTIONS = ['timeouts', 'retry', 'budget', 'breaker', 'limits', 'pool']
 
 export function fieldTables(common, upstream) {
@@ -12,7 +14,8 @@ export function fieldTables(common, upstream) {
   const rows = (schema, prefix) =>
     Object.entries(schema.properties).flatMap(([key, raw]) => {
       const field = resolve(raw)
-      return field.properties ? rows(field, `${prefix}${key}.`) : [row(`${prefix}${key}`, field)]
+      if (field.properties) return rows(field, `${prefix}${key}.`)
+      return [row(`${prefix}${key}`, field, schema.required?.includes(key))]
     })
   const table = (title, schema, prefix = '', skip = []) => {
     const properties = Object.fromEntries(Object.entries(schema.properties).filter(([key]) => !skip.includes(key)))
@@ -21,9 +24,9 @@ export function fieldTables(common, upstream) {
       '',
       schema.description,
       '',
-      '| field | value | default | what it does |',
-      '|---|---|---|---|',
-      ...rows({ properties }, prefix),
+      '| field | value | default | example | what it does |',
+      '|---|---|---|---|---|',
+      ...rows({ ...schema, properties }, prefix),
       '',
     ].join('\n')
   }
@@ -52,9 +55,17 @@ export function sectionFields(common, upstream) {
 
 const cell = text => text.replaceAll('|', '\\|').replaceAll('<name>', '&lt;name&gt;')
 
-function row(name, field) {
-  const standard = field.default !== undefined ? `\`${JSON.stringify(field.default)}\`` : (field['x-default'] ?? '')
-  return `| \`${name}\` | ${cell(valueText(field))} | ${cell(standard.replaceAll('"', ''))} | ${cell(field.description)} |`
+function row(name, field, required) {
+  const standard =
+    field.default !== undefined ? code(field.default) : (field['x-default'] ?? (required ? 'required' : ''))
+  const example = field.examples === undefined ? '' : code(field.examples[0])
+  const cells = [`\`${name}\``, valueText(field), standard, example, field.description]
+  return `| ${cells.map(cell).join(' | ')} |`
+}
+
+/** As it is written in a policy, on one line. */
+function code(written) {
+  return `\`${stringify(written, { collectionStyle: 'flow', lineWidth: 0, flowCollectionPadding: false }).trim()}\``
 }
 
 /** What may be written there, in a few words. */

@@ -53,6 +53,7 @@ export const UNIT_RULES: Readonly<Record<string, UnitRule>> = {
   // The messages of a refused start.
   'cmd/start-errors': { imports: ['cmd', 'app', 'policy'], node: true },
   'cmd/check': { imports: ['cmd', 'policy', 'core'], npm: ['commander'], node: true },
+  'cmd/explain-code': { imports: ['cmd', 'policy'], node: true },
   'cmd/explain': { imports: ['cmd', 'policy', 'pipeline', 'core'], npm: ['commander'], node: true },
   'cmd/explain-field': { imports: ['cmd', 'policy'], node: true },
   'cmd/schema': { imports: ['cmd', 'policy'], npm: ['commander'], node: true },

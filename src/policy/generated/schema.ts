@@ -1,4 +1,4 @@
-/** Generated from schemas/*.schema.json by `npm run generate`. Do not edit. */
+/** Generated from schemas/ by `npm run generate`. Do not edit. */
 import type { JsonSchema } from '../json-schema.js'
 
 /** The one for editors, of both kinds. */
