@@ -1,5 +1,6 @@
 /** All tunnels of one listener. http-proxy is loaded with the first of an upgrade. */
 import type { IncomingMessage } from 'node:http'
+import { createRequire } from 'node:module'
 import type { Socket } from 'node:net'
 import type { UpgradeGranted } from '../pipeline/ports.js'
 import { Tunnel, type TunnelDeps } from './tunnel.js'
@@ -22,9 +23,11 @@ export class UpgradeTunnels {
   open(request: IncomingMessage, socket: Socket, head: Buffer, token: string, granted: UpgradeGranted): void {
     const tunnel = new Tunnel(request, socket, token, granted, this.deps)
     this.track(tunnel, socket)
-    import('http-proxy')
-      .then(library => tunnel.start(library.createProxyServer(), head))
-      .catch(error => this.#failed(tunnel, error))
+    try {
+      tunnel.start(loadHttpProxy().createProxyServer(), head)
+    } catch (error) {
+      this.#failed(tunnel, error)
+    }
   }
 
   #failed(tunnel: Tunnel, error: unknown): void {
@@ -36,4 +39,9 @@ export class UpgradeTunnels {
   destroyAll(): void {
     for (const tunnel of this.#tunnels) tunnel.destroy()
   }
+}
+
+/** Not by `import()`: on a busy host Node 20 now and then makes an empty namespace of it, and keeps that for good. */
+function loadHttpProxy(): typeof import('http-proxy') {
+  return createRequire(import.meta.url)('http-proxy')
 }
