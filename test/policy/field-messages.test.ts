@@ -75,7 +75,7 @@ describe('a mistake in a field', () => {
       'spec.retry.maxAttempts  0 would be no call at all: write 1, the first attempt counts [FB036]',
     ],
     ['retry: { maxAttempts: -1 }', 'spec.retry.maxAttempts  -1 is out of range: a whole number from 1 to 50 [FB036]'],
-    ['budget: { ratio: 11 }', 'spec.budget.ratio  11 is out of range: a number from 0 to 10 [FB036]'],
+    ['budget: { ratio: 11 }', 'spec.budget.ratio  11 is out of range: a number from 0 to 10; 11 % is 0.11 [FB036]'],
     [
       'timeouts: { connect: 11m }',
       'spec.timeouts.connect  11m is out of range: a duration such as 250ms or 1m30s, from 1ms to 10m, or none [FB036]',
@@ -86,7 +86,7 @@ describe('a mistake in a field', () => {
     ],
     [
       'timeouts: { total: 1.5s }',
-      'spec.timeouts.total  "1.5s" is not a duration such as 250ms or 1m30s, from 1ms to 24h, or none [FB037]',
+      'spec.timeouts.total  "1.5s" is not a duration such as 250ms or 1m30s, from 1ms to 24h, or none; did you mean 1500ms? [FB037]',
     ],
     [
       'retry: { retryOn: [conect] }',
