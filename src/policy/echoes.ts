@@ -10,7 +10,7 @@ export function withoutEchoes(drafts: readonly Draft[]): Finding[] {
   const meant = new Set(unknown.flatMap(key => key.meant))
   const hollow = drafts.filter(({ code }) => code === 'FB032' || code === 'FB033')
   const strays = new Map(hollow.map(draft => [draft, straysOf(draft, unknown)] as const))
-  const told = new Set([...strays.values()].flat())
+  const told = new Set([...[...strays.values()].flat(), ...bareEchoes(drafts, unknown)])
   return drafts.flatMap((draft): Finding[] => {
     if (told.has(draft as UnknownKey)) return []
     const below = strays.get(draft) ?? []
@@ -18,6 +18,18 @@ export function withoutEchoes(drafts: readonly Draft[]): Finding[] {
     const isEcho = draft.code === 'FB032' && [...meant].some(path => covers(draft.path, path))
     return isEcho ? [] : [plain(draft)]
   })
+}
+
+/** Of a value that its commas cut into keys, one message: that of the value if it is wrong, else that of the first such key. */
+function bareEchoes(drafts: readonly Draft[], unknown: readonly UnknownKey[]): UnknownKey[] {
+  const parentOf = ({ path }: Draft) => pathText(path.slice(0, -1))
+  const wrong = new Set(drafts.filter(({ code }) => /^FB03[4-7]$/.test(code)).map(parentOf))
+  return unknown
+    .filter(({ bare }) => bare)
+    .filter(
+      (key, index, all) =>
+        wrong.has(parentOf(key)) || all.findIndex(other => parentOf(other) === parentOf(key)) < index,
+    )
 }
 
 /** Keys that stand beside an empty or missing mapping and belong under it. */
@@ -56,6 +68,6 @@ function covers(path: Path, inner: string): boolean {
 
 function plain(draft: Draft): Finding {
   if (!('meant' in draft)) return draft
-  const { meant: _, ...finding } = draft
+  const { meant: _, bare: __, ...finding } = draft
   return finding
 }

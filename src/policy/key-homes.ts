@@ -2,6 +2,7 @@
 import { type Path, pathText } from './document.js'
 import { SECTION_FIELDS } from './generated/fields.js'
 
+const ROUTE = 'spec.routes[]'
 /** Key → paths of the mappings that may have it, routes as `spec.routes[]`. */
 const HOMES = homes()
 
@@ -19,8 +20,9 @@ export function homesOf(parent: Path, key: string): readonly string[] {
     if (home === 'spec' && ROUTE_SECTIONS.test(`spec.${key}`)) return route
     return home.replace(ROUTE_SECTIONS, `${route}.`).replace(/^spec\.routes\[\]/, route)
   })
-  const below = list.filter(home => home.startsWith(`${at}.`))
-  return below.length > 0 ? below : list
+  const near = list.filter(home => (route === undefined ? home !== ROUTE : home.startsWith(route)))
+  const below = near.filter(home => home.startsWith(`${at}.`))
+  return [below, near].find(homes => homes.length > 0) ?? list
 }
 
 function homes(): Map<string, string[]> {
@@ -36,7 +38,7 @@ function homes(): Map<string, string[]> {
   add('spec.tls', 'caFile', 'certFile', 'keyFile', 'serverName')
   add('spec.match', 'hosts', 'pathPrefix')
   add('spec.routes[].match', 'methods', 'path', 'headers', 'pathPrefix')
-  add('spec.routes[]', 'longPoll')
+  add(ROUTE, 'name', 'match', 'longPoll')
   for (const path of Object.keys(SECTION_FIELDS)) {
     if (path === 'longPoll') continue
     const steps = ['spec', ...path.split('.')]

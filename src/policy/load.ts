@@ -4,7 +4,7 @@ import { type Conflicts, findConflicts } from './claims.js'
 import { compileUpstream, type Effective, effectiveOf, matchOf } from './compile-upstream.js'
 import type { JudgedDocument } from './judge.js'
 import { distinctMessages, type PolicyMessage } from './messages.js'
-import { isFaulty } from './overlay.js'
+import { isTouched } from './overlay.js'
 import { readDocuments } from './read-documents.js'
 import { PolicyLayers, type Resolved } from './resolve.js'
 import { routeMessages } from './route-rules.js'
@@ -80,7 +80,7 @@ function effectiveMessages({ document, faults }: JudgedDocument, { effective }: 
   return [
     ...ruleMessages(fields, policy),
     ...routes.flatMap(route => [...ruleMessages(route.fields, route.policy), ...budgetMessages(route, effective)]),
-    ...routeMessages(document, routes, path => isFaulty(faults, path)),
+    ...routeMessages(document, routes, path => isTouched(faults, path)),
   ]
 }
 

@@ -99,7 +99,7 @@ function repeatMessages(
     (idempotency.keyHeaders.length > 0 &&
       ['generate', 'keyHeaders'].some(key => written(fields, `retry.idempotency.${key}`) !== null))
   if (onlyConnect || chosen) return []
-  const unless = idempotency.keyHeaders.length === 0 ? '' : ', or where the app sends Idempotency-Key'
+  const unless = idempotency.keyHeaders.length === 0 ? '' : ' unless the app sends Idempotency-Key'
   const text = `retry.maxAttempts ${maxAttempts} for ${listText([...methods])}: a call of which something was sent is not repeated${unless}; for an upstream that honours such keys, write retry.idempotency.generate: true`
   return [message(document, { code: 'FB063', path: field.path, text })]
 }

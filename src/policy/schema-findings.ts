@@ -42,7 +42,9 @@ function finding(document: ParsedDocument, error: ErrorObject): Draft {
   switch (error.keyword) {
     case 'additionalProperties': {
       const key = String(error.params['additionalProperty'])
-      return unknownKeyFinding(path, key, valueAt(document.root, [...path, key]), Object.keys(schema.properties ?? {}))
+      const value = valueAt(document.root, [...path, key])
+      const bare = value === null && entryAt(document, [...path, key])?.source === null
+      return unknownKeyFinding(path, key, value, Object.keys(schema.properties ?? {}), bare)
     }
     case 'required': {
       const key = String(error.params['missingProperty'])

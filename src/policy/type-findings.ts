@@ -1,10 +1,11 @@
 /** A value of the wrong type. Nothing is coerced, so every message says how to write what was probably meant. */
 import type { Entry, Finding, Path } from './document.js'
 import { allowedText, type FieldSchema, unitText, valueText } from './schema-words.js'
+import { synonym } from './synonyms.js'
 
 export function typeFinding(path: Path, value: unknown, schema: FieldSchema, entry: Entry | null): Finding {
   if (value === null) return emptyFinding(path)
-  const hint = hintFor(value, schema, entry)
+  const hint = hintFor(value, schema, entry) ?? sectionHint(path, schema, entry)
   const text = `expected ${allowedText(schema)}, got ${valueText(value, entry)}${hint === null ? '' : `: ${hint}`}`
   return { code: 'FB034', path, text }
 }
@@ -14,6 +15,32 @@ function emptyFinding(path: Path): Finding {
   if (last === undefined) return { code: 'FB033', path, text: 'the document is empty' }
   const text = typeof last === 'number' ? 'this item is empty: remove it or give it a value' : null
   return { code: 'FB033', path, mark: 'key', text: text ?? `${last} is empty: remove the key or give it a value` }
+}
+
+/** The key that a section most likely stands for when somebody writes one value in its place. */
+const MAIN_KEYS: Readonly<Record<string, string>> = {
+  retry: 'maxAttempts',
+  timeouts: 'total',
+  budget: 'ratio',
+  breaker: 'mode',
+  backoff: 'base',
+  throttled: 'base',
+  retryAfter: 'cap',
+  pool: 'maxConnections',
+  limits: 'maxInFlight',
+  match: 'pathPrefix',
+  metadata: 'name',
+}
+
+function sectionHint(path: Path, { type }: FieldSchema, entry: Entry | null): string | null {
+  const key = MAIN_KEYS[String(path.at(-1))]
+  const source = entry?.source ?? null
+  if (type !== 'object' || key === undefined || source === null) return null
+  const value =
+    key === 'mode'
+      ? (synonym(source, ['enforce', 'observe', 'disabled']) ?? source)
+      : (numberIn(source, 'number') ?? source)
+  return `write { ${key}: ${value} }`
 }
 
 function hintFor(value: unknown, schema: FieldSchema, entry: Entry | null): string | null {
@@ -37,6 +64,7 @@ function fits(source: string, { pattern }: FieldSchema): boolean {
 
 /** `{id}` without quotes is a mapping of one key without a value. */
 function mappingHint(value: unknown, { type }: FieldSchema): string | null {
+  if (type === 'array' && !Array.isArray(value)) return 'write a list, each item after a dash'
   if (type !== 'string' || value === null || Array.isArray(value)) return null
   const keys = Object.entries(value as object)
   return keys.length === 1 && keys[0]?.[1] === null ? `put it in quotes: "{${keys[0][0]}}"` : null

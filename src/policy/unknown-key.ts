@@ -9,10 +9,23 @@ import { listText, quote } from './schema-words.js'
 export interface UnknownKey extends Finding {
   /** Paths (as text) that it was probably meant to be: that those are missing is no mistake of its own. */
   readonly meant: readonly string[]
+  /** Without a colon behind it. */
+  readonly bare?: boolean
 }
 
-/** @param known the keys that the mapping at `parent` may have */
-export function unknownKeyFinding(parent: Path, key: string, value: unknown, known: readonly string[]): UnknownKey {
+const TOP = new Set(['apiVersion', 'kind', 'metadata', 'spec'])
+
+/**
+ * @param known the keys that the mapping at `parent` may have
+ * @param bare without a colon behind it
+ */
+export function unknownKeyFinding(
+  parent: Path,
+  key: string,
+  value: unknown,
+  known: readonly string[],
+  bare: boolean,
+): UnknownKey {
   const found = { path: [...parent, key], mark: 'key', code: 'FB030' } as const
   const unknown = `unknown key ${quote(key)}`
   const at = pathText(parent)
@@ -25,6 +38,13 @@ export function unknownKeyFinding(parent: Path, key: string, value: unknown, kno
   if (glued !== undefined) {
     const text = `${unknown}: a space is missing after the colon, write ${glued}: ${quote(rest).slice(1, -1)}`
     return { ...found, text, meant: [here(glued)] }
+  }
+  if (bare) {
+    const text = `${unknown}: within { } a comma ends an unquoted value; put all of it in quotes, or give the key a value`
+    return { ...found, text, meant: [], bare }
+  }
+  if (parent.length > 0 && TOP.has(key)) {
+    return { ...found, text: `${unknown} here; it belongs at the top of the document`, meant: [key] }
   }
   const homes = homesOf(parent, key)
   if (homes.length > 0 && homes.length <= 3) {

@@ -104,6 +104,8 @@ function badIndent(stumble: Stumble): Explained {
   const line = lineAt(source, start)
   const tab = source.slice(line.start, start).search(/\t/)
   if (tab !== -1 && source.slice(line.start, start).trim() === '') return tabAt(line.start + tab)
+  if (/[}\]]/.test(char) && char !== close && source.slice(0, start).trimEnd().endsWith(char))
+    return oneTooMany(source, start)
   const at = unclosed(source, stumble.document, start + 1)
   const atLineStart = source.slice(line.start, start).trim() === ''
   if (atLineStart && at !== null && closesLater(source, at)) {
@@ -119,7 +121,7 @@ function badIndent(stumble: Stumble): Explained {
 /** `a: b: c`, a key indented deeper than its neighbour, or a list item among keys. */
 function valueAndKey({ source, said, start }: Stumble): Explained {
   const line = lineAt(source, start)
-  if (/block sequence/.test(said)) return lineWithoutListAbove(source, start)
+  if (/block sequence/.test(said)) return strayItem(source, start)
   const rest = source.slice(start, line.end)
   const colon = /^(.*?):(?= |\t|$)/.exec(rest)
   if (colon !== null && !/\s#/.test(colon[0])) {
@@ -130,20 +132,23 @@ function valueAndKey({ source, said, start }: Stumble): Explained {
   if (next === null) return misplacedLine(source, start)
   const tab = next.text.slice(0, next.first - next.start + 1).indexOf('\t')
   if (tab !== -1) return tabAt(next.start + tab)
+  if (/^\s*-[A-Za-z]/.test(line.text)) return lineWithoutKey(source, start)
   const key = /^(?:- +)*([^:]+):/.exec(line.text.trim())?.[1] ?? 'the line above'
   const text = `indented deeper than ${key} on the line above, which has a value already: align it`
   return { text, mark: { start: next.first, end: next.end } }
 }
 
-function lineWithoutListAbove(source: string, start: number): Explained {
-  const line = lineAt(source, start)
-  const above =
-    source
-      .slice(0, line.start)
-      .split('\n')
-      .reverse()
-      .find(text => /^\s*[^\s#]/.test(text)) ?? ''
-  return above.trimStart().startsWith('- ') ? misplacedLine(source, start) : lineWithoutKey(source, start)
+/** An item that is not in the column of the items above it, or one among keys. */
+function strayItem(source: string, start: number): Explained {
+  const own = lineAt(source, start)
+  let line = own
+  while (line.start > 0) {
+    line = lineAt(source, line.start - 1)
+    if (/^\s*(#|$)/.test(line.text)) continue
+    if (line.first - line.start < own.first - own.start) break
+    if (line.text.trimStart().startsWith('- ')) return misplacedLine(source, start)
+  }
+  return lineWithoutKey(source, start)
 }
 
 function blockInFlow({ source, start, end }: Stumble): Explained {
@@ -183,7 +188,7 @@ function unexpected(stumble: Stumble): Explained | null {
   const line = lineAt(source, start)
   if (/ at node end$/.test(said)) return afterValue(stumble)
   if (/^Unexpected flow-(map|seq)-end/.test(said)) {
-    return { text: `this ${source[start]} closes nothing: it is one too many, or the value needs quotes`, mark }
+    return oneTooMany(source, start)
   }
   if (/^Unexpected , in/.test(said)) return { text: 'a comma with nothing before it: remove it', mark }
   if (/block-seq-ind on same line/.test(said)) {
@@ -192,6 +197,11 @@ function unexpected(stumble: Stumble): Explained | null {
   }
   if (/^Not a YAML token/.test(said)) return { text: 'a text after | or > begins on the next line', mark }
   return null
+}
+
+function oneTooMany(source: string, start: number): Explained {
+  const text = `this ${source[start]} closes nothing: it is one too many, or the value needs quotes`
+  return { text, mark: { start, end: start + 1 } }
 }
 
 /** Something follows a value that was complete. */
@@ -213,6 +223,10 @@ function afterValue(stumble: Stumble): Explained {
     const opened = source.slice(line.start, start).search(/[{[](?=[^{[]*$)/)
     const at = opened === -1 ? start : line.start + opened
     const value = /^[^\s,]*/.exec(source.slice(at))?.[0] ?? ''
+    if (at + value.length <= start) {
+      const text = `something follows the ${before} that ends the value: a comma is missing, or the value needs quotes`
+      return { text, mark: { start, end: start + 1 } }
+    }
     const text = `a value that begins with ${source[at]} must be in quotes unless it is a ${source[at] === '{' ? 'mapping' : 'list'}: ${inQuotes(value)}`
     return { text, mark: { start: at, end: at + Math.max(1, value.length) } }
   }
