@@ -11,8 +11,13 @@ export function withoutEchoes(drafts: readonly Draft[]): Finding[] {
   const hollow = drafts.filter(({ code }) => code === 'FB032' || code === 'FB033')
   const strays = new Map(hollow.map(draft => [draft, straysOf(draft, unknown)] as const))
   const told = new Set([...[...strays.values()].flat(), ...bareEchoes(drafts, unknown)])
+  const shapes = drafts
+    .filter(({ code, text }) => code === 'FB038' && text.startsWith('must be'))
+    .map(({ path }) => pathText(path))
   return drafts.flatMap((draft): Finding[] => {
     if (told.has(draft as UnknownKey)) return []
+    // A list of the wrong shape: what its items are does not matter.
+    if (shapes.some(shape => pathText(draft.path).startsWith(`${shape}[`))) return []
     const below = strays.get(draft) ?? []
     if (below.length > 0) return [hollowFinding(draft, below)]
     const isEcho = draft.code === 'FB032' && [...meant].some(path => covers(draft.path, path))

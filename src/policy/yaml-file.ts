@@ -2,7 +2,7 @@
 import { type Document, isScalar, LineCounter, type Node, type YAMLWarning } from 'yaml'
 import { type Finding, message, type ParsedDocument } from './document.js'
 import { fileMessage, type PolicyMessage } from './messages.js'
-import { explainMistake } from './yaml-mistakes.js'
+import { explainMistake, stumbleAt } from './yaml-mistakes.js'
 import { readNode } from './yaml-reader.js'
 import { readStream, type Stop } from './yaml-stream.js'
 
@@ -51,7 +51,7 @@ function readDocument(file: string, text: string, lines: LineCounter, yaml: Yaml
 function syntaxFindings(text: string, yaml: YamlDocument): Finding[] {
   const { explicit, version } = yaml.directives.yaml
   if (explicit && version !== '1.2') return [directiveFinding(text, yaml, `%YAML ${version}: only YAML 1.2 is read`)]
-  const first = [...yaml.errors].sort((a, b) => a.pos[0] - b.pos[0])[0]
+  const first = [...yaml.errors].sort((a, b) => stumbleAt(text, a) - stumbleAt(text, b))[0]
   if (first !== undefined) return [{ code: 'FB010', path: [], ...explainMistake(text, yaml, first) }]
   return yaml.warnings.slice(0, 1).map(warning => unsupported(text, yaml, warning))
 }

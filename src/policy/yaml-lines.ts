@@ -44,6 +44,8 @@ export function inQuotes(value: string): string {
 /** A line at which a key was expected, and which is none. */
 export function lineWithoutKey(text: string, offset: number): Explained {
   const line = lineAt(text, offset)
+  const tab = /^ *\t/.exec(line.text)
+  if (tab !== null) return tabAt(line.start + tab[0].length - 1)
   const bare = line.text.replace(/\s+#.*$/, '').trim()
   const item = bare.replace(/^- +/, '')
   const start = line.start + Math.max(0, line.text.indexOf(item))

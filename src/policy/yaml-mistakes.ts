@@ -44,6 +44,11 @@ const BY_CODE: Readonly<Record<string, Explain>> = {
   MULTIPLE_ANCHORS: ({ source, start }) => mustBeQuoted(source, start),
 }
 
+/** The end of a line stands for the line below it. */
+export function stumbleAt(source: string, { pos: [start] }: YAMLError): number {
+  return source[start] === '\n' && start + 1 < source.length ? start + 1 : start
+}
+
 export function explainMistake(source: string, document: Document.Parsed, error: YAMLError): Explained {
   const conflict = /^<{7} .*$/m.exec(source)
   if (conflict !== null) {
@@ -51,7 +56,8 @@ export function explainMistake(source: string, document: Document.Parsed, error:
     return { text, mark: { start: conflict.index, end: conflict.index + conflict[0].length } }
   }
   const said = error.message.split('\n')[0]?.replace(/ at line \d+, column \d+:?$/, '') ?? error.message
-  const [start, end] = error.pos
+  const start = stumbleAt(source, error)
+  const end = Math.max(start + 1, error.pos[1])
   const explained = BY_CODE[error.code]?.({ source, document, said, start, end })
   return explained ?? { text: `not valid YAML: ${said}`, mark: { start, end } }
 }
