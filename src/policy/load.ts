@@ -5,7 +5,7 @@ import { compileUpstream, type Effective, effectiveOf, matchOf } from './compile
 import type { JudgedDocument } from './judge.js'
 import { distinctMessages, type PolicyMessage } from './messages.js'
 import { isTouched } from './overlay.js'
-import { readDocuments } from './read-documents.js'
+import { type DocumentSet, readDocuments } from './read-documents.js'
 import { PolicyLayers, type Resolved } from './resolve.js'
 import { routeMessages } from './route-rules.js'
 import { budgetMessages, ruleMessages } from './rule-messages.js'
@@ -43,8 +43,16 @@ interface Compiled {
   readonly valid: boolean
 }
 
-export function loadPolicies(source: PolicySource, { mode, generation }: LoadOptions): LoadResult {
-  const { judged, messages: found } = readDocuments(source)
+export function loadPolicies(source: PolicySource, options: LoadOptions): LoadResult {
+  return loadDocuments(source, readDocuments(source), options)
+}
+
+/** @param set read from the source */
+export function loadDocuments(
+  source: PolicySource,
+  { judged, messages: found }: DocumentSet,
+  { mode, generation }: LoadOptions,
+): LoadResult {
   const conflicts = findConflicts(judged)
   const layers = new PolicyLayers(judged)
   const compiled = judged.filter(({ kind }) => kind === 'Upstream').map(one => compile(one, layers, conflicts))

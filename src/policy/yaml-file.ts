@@ -1,20 +1,26 @@
-/** One file of YAML into its documents: 1.2 core schema, merge keys, no coercion, bounded against bombs. */
-import { type Document, isScalar, LineCounter, type Node, type YAMLWarning } from 'yaml'
+/** A file of YAML, or a piece of one, into its documents: 1.2 core schema, merge keys, no coercion, bounded against bombs. */
+import { type Document, isScalar, type Node, type YAMLWarning } from 'yaml'
 import { type Finding, message, type ParsedDocument } from './document.js'
+import { type Lines, linesOf, positionAt } from './lines.js'
 import { fileMessage, type PolicyMessage } from './messages.js'
 import { explainMistake, stumbleAt } from './yaml-mistakes.js'
 import { readNode } from './yaml-reader.js'
-import { readStream, type Stop } from './yaml-stream.js'
+import { type Room, readStream, type Stop } from './yaml-stream.js'
 
 export interface ParsedFile {
   readonly documents: readonly ParsedDocument[]
   readonly messages: readonly PolicyMessage[]
+  /** The file has more than may be read. */
+  readonly stopped: boolean
 }
 
-/** `file` is its name in messages. Documents of comments only are left out. */
-export function parseYamlFile(file: string, text: string): ParsedFile {
-  const lines = new LineCounter()
-  const { documents: parsed, stop } = readStream(text, lines)
+/**
+ * `file` is its name in messages, `above` the lines in front of the text, `room` what the file may still have. Documents
+ * of comments only are left out.
+ */
+export function parseYaml(file: string, text: string, above: number, room: Room): ParsedFile {
+  const lines = linesOf(text, above)
+  const { documents: parsed, tokens, stop } = readStream(text, room)
   const template = templateMark(text)
   const documents: ParsedDocument[] = []
   const messages: PolicyMessage[] = []
@@ -26,13 +32,14 @@ export function parseYamlFile(file: string, text: string): ParsedFile {
   }
   if (template !== null) messages.push(templateMessage(file, lines, template))
   if (stop !== null) messages.push(placedMessage(file, lines, stop))
-  return { documents, messages }
+  const [first, ...others] = documents
+  return { documents: first === undefined ? [] : [{ ...first, tokens }, ...others], messages, stopped: stop !== null }
 }
 
 type YamlDocument = Document.Parsed
 
-function readDocument(file: string, text: string, lines: LineCounter, yaml: YamlDocument, template: boolean) {
-  const { entries, findings, readable, root } = readNode(yaml.contents as Node | null, at => lines.linePos(at).line)
+function readDocument(file: string, text: string, lines: Lines, yaml: YamlDocument, template: boolean) {
+  const { entries, findings, readable, root } = readNode(yaml.contents as Node | null, at => positionAt(lines, at).line)
   const syntax = syntaxFindings(text, yaml)
   const judged = readable && syntax.length === 0 && !template
   const document: ParsedDocument = {
@@ -41,6 +48,7 @@ function readDocument(file: string, text: string, lines: LineCounter, yaml: Yaml
     entries,
     root,
     top: topSpan(yaml),
+    tokens: 0,
     readable: judged,
     intact: judged && findings.length === 0,
   }
@@ -96,12 +104,12 @@ function templateMark(text: string): number | null {
   return null
 }
 
-function templateMessage(file: string, lines: LineCounter, at: number): PolicyMessage {
-  const { line } = lines.linePos(at)
+function templateMessage(file: string, lines: Lines, at: number): PolicyMessage {
+  const { line } = positionAt(lines, at)
   const text = `looks like an unrendered template at line ${line}: render it first, for instance with helm template`
   return placedMessage(file, lines, { code: 'FB012', text, offset: at }, 2)
 }
 
-function placedMessage(file: string, lines: LineCounter, { code, text, offset }: Stop, length = 1): PolicyMessage {
-  return { ...fileMessage(code, file, text), ...lines.linePos(offset), length }
+function placedMessage(file: string, lines: Lines, { code, text, offset }: Stop, length = 1): PolicyMessage {
+  return { ...fileMessage(code, file, text), ...positionAt(lines, offset), length }
 }

@@ -1,5 +1,5 @@
 /** Text to YAML documents, stopped as soon as there is more of it than any policy needs: what is not parsed costs nothing. */
-import { Composer, type Document, Lexer, type LineCounter, Parser } from 'yaml'
+import { Composer, type Document, Lexer, Parser } from 'yaml'
 import type { MessageCode } from './codes.js'
 import { MAX_DEPTH } from './yaml-reader.js'
 
@@ -17,14 +17,24 @@ export interface Stop {
   readonly offset: number
 }
 
+/** What a file may still have; goes down as it is read, and below 0 when reading stops. */
+export interface Room {
+  tokens: number
+  documents: number
+}
+
+export function fileRoom(): Room {
+  return { tokens: MAX_TOKENS, documents: MAX_DOCUMENTS }
+}
+
 export interface YamlStream {
   readonly documents: readonly Document.Parsed[]
+  readonly tokens: number
   readonly stop: Stop | null
 }
 
-export function readStream(text: string, lineCounter: LineCounter): YamlStream {
+export function readStream(text: string, room: Room): YamlStream {
   const composer = new Composer({
-    lineCounter,
     version: '1.2',
     schema: 'core',
     merge: true,
@@ -32,40 +42,45 @@ export function readStream(text: string, lineCounter: LineCounter): YamlStream {
     uniqueKeys: false,
     prettyErrors: false,
   })
+  const before = room.tokens
   let stop: Stop | null = null
-  const tokens = boundedTokens(text, lineCounter, reason => {
+  const tokens = boundedTokens(text, room, reason => {
     stop = reason
   })
   const documents = withoutStacks(() => [...composer.compose(tokens)]) as Document.Parsed[]
-  return { documents, stop }
+  return { documents, tokens: before - room.tokens, stop }
 }
 
-function* boundedTokens(text: string, lines: LineCounter, stopped: (stop: Stop) => void) {
-  const parser = new Parser(lines.addNewLine)
-  lines.addNewLine(0)
-  let count = 0
-  let documents = 0
+function* boundedTokens(text: string, room: Room, stopped: (stop: Stop) => void) {
+  const parser = new Parser()
   let faults = 0
   for (const lexeme of new Lexer().lex(text)) {
     const offset = parser.offset
     for (const token of parser.next(lexeme)) {
-      if (token.type === 'document') documents++
+      if (token.type === 'document') room.documents--
       if (token.type === 'error') faults++
       if (token.type !== 'error' || faults <= MAX_FAULTS) yield token
     }
-    const over = excess(++count, documents, parser.stack.length)
+    room.tokens--
+    // The document and the scalar are levels of the parser too. What is deeper by less is told at its place.
+    const isDeep = parser.stack.length > 2 * MAX_DEPTH
+    const over = isDeep ? TOO_DEEP : excess(room)
     if (over !== null) return stopped({ ...over, offset })
   }
-  yield* parser.end()
+  for (const token of parser.end()) {
+    if (token.type === 'document') room.documents--
+    yield token
+  }
 }
 
-function excess(tokens: number, documents: number, depth: number): Omit<Stop, 'offset'> | null {
-  // The document and the scalar are levels of the parser too. What is deeper by less is told at its place.
-  if (depth > 2 * MAX_DEPTH) return { code: 'FB014', text: `nested more than ${MAX_DEPTH} deep: no more is read` }
-  if (documents > MAX_DOCUMENTS) {
+const TOO_DEEP = { code: 'FB014', text: `nested more than ${MAX_DEPTH} deep: no more is read` } as const
+
+/** Why no more of the file is read. */
+export function excess({ tokens, documents }: Room): Omit<Stop, 'offset'> | null {
+  if (documents < 0) {
     return { code: 'FB018', text: `more than ${MAX_DOCUMENTS} documents in one file: no more are read` }
   }
-  if (tokens > MAX_TOKENS) {
+  if (tokens < 0) {
     return { code: 'FB018', text: `more than ${MAX_TOKENS} words, marks and line ends in one file: no more are read` }
   }
   return null
