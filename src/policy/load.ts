@@ -4,7 +4,7 @@ import { type Conflicts, findConflicts } from './claims.js'
 import { compileUpstream, type Effective, effectiveOf, matchOf } from './compile-upstream.js'
 import type { JudgedDocument } from './judge.js'
 import { distinctMessages, type PolicyMessage } from './messages.js'
-import { readDocuments } from './read-documents.js'
+import { type DocumentSet, readDocuments } from './read-documents.js'
 import { PolicyLayers, type Resolved } from './resolve.js'
 import { budgetMessages, ruleMessages } from './rule-messages.js'
 import type { PolicySource } from './source.js'
@@ -38,8 +38,16 @@ interface Compiled {
   readonly valid: boolean
 }
 
-export function loadPolicies(source: PolicySource, { mode, generation }: LoadOptions): LoadResult {
-  const { judged, messages: found } = readDocuments(source)
+export function loadPolicies(source: PolicySource, options: LoadOptions): LoadResult {
+  return loadDocuments(source, readDocuments(source), options)
+}
+
+/** @param set read from the source */
+export function loadDocuments(
+  source: PolicySource,
+  { judged, messages: found }: DocumentSet,
+  { mode, generation }: LoadOptions,
+): LoadResult {
   const conflicts = findConflicts(judged)
   const layers = new PolicyLayers(judged)
   const compiled = judged.filter(({ kind }) => kind === 'Upstream').map(one => compile(one, layers, conflicts))

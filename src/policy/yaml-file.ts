@@ -1,6 +1,7 @@
-/** One file of YAML into its documents: 1.2 core schema, merge keys, no coercion, bounded against bombs. */
-import { type Document, isScalar, LineCounter, type Node, parseAllDocuments, type YAMLError } from 'yaml'
+/** A file of YAML, or a piece of one, into its documents: 1.2 core schema, merge keys, no coercion, bounded against bombs. */
+import { type Document, isScalar, type Node, parseAllDocuments, type YAMLError } from 'yaml'
 import { type Finding, message, type ParsedDocument } from './document.js'
+import { type Lines, linesOf, positionAt } from './lines.js'
 import type { PolicyMessage } from './messages.js'
 import { MAX_DEPTH, readNode } from './yaml-reader.js'
 
@@ -9,11 +10,10 @@ export interface ParsedFile {
   readonly messages: readonly PolicyMessage[]
 }
 
-/** `file` is its name in messages. Documents of comments only are left out. */
-export function parseYamlFile(file: string, text: string): ParsedFile {
-  const lines = new LineCounter()
+/** `file` is its name in messages, `above` the lines in front of the text. Documents of comments only are left out. */
+export function parseYaml(file: string, text: string, above: number): ParsedFile {
+  const lines = linesOf(text, above)
   const parsed = parseAllDocuments(text, {
-    lineCounter: lines,
     version: '1.2',
     schema: 'core',
     merge: true,
@@ -36,8 +36,8 @@ export function parseYamlFile(file: string, text: string): ParsedFile {
 
 type YamlDocument = Document.Parsed
 
-function readDocument(file: string, lines: LineCounter, yaml: YamlDocument, template: boolean) {
-  const { entries, findings, readable, root } = readNode(yaml.contents as Node | null, at => lines.linePos(at).line)
+function readDocument(file: string, lines: Lines, yaml: YamlDocument, template: boolean) {
+  const { entries, findings, readable, root } = readNode(yaml.contents as Node | null, at => positionAt(lines, at).line)
   const syntax = syntaxFindings(yaml)
   const judged = readable && syntax.length === 0 && !template
   const document: ParsedDocument = {
@@ -103,8 +103,8 @@ function templateMark(text: string): number | null {
   return null
 }
 
-function templateMessage(file: string, lines: LineCounter, at: number): PolicyMessage {
-  const { line, col } = lines.linePos(at)
+function templateMessage(file: string, lines: Lines, at: number): PolicyMessage {
+  const { line, col } = positionAt(lines, at)
   const text = `looks like an unrendered template at line ${line}: render it first, for instance with helm template`
   return { code: 'FB012', severity: 'error', file, line, col, length: 2, path: '', text, suggestion: null }
 }

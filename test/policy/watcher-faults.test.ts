@@ -4,6 +4,7 @@ import { chmod, mkdir, rename, rm, symlink, truncate, unlink, writeFile } from '
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { describe, expect, test } from 'vitest'
+import type { KnownDocuments } from '../../src/policy/known-documents.js'
 import { type Load, loadHere } from '../../src/policy/load-request.js'
 import { upstream } from './set.js'
 import { configMapDir, temporaryDirectory } from './support/config-map.js'
@@ -13,15 +14,29 @@ const FILE = 'shop.yaml'
 const GOOD = upstream('', 'shop')
 const BETTER = upstream('timeouts: { total: 5s }', 'shop')
 
+/** The loader of the thread, here. */
+function loading(): Load {
+  let known: KnownDocuments = new Map()
+  return async request => {
+    const loaded = loadHere(request, () => known)
+    known = loaded.known ?? known
+    return loaded.answer
+  }
+}
+
 /** As a user who is nobody here, for the superuser may read everything. */
-const asNobody: Load = async request => {
+function asNobody(): Load {
+  const load = loading()
   const { geteuid, seteuid } = process
-  if (geteuid?.() !== 0) return loadHere(request)
-  seteuid?.(65_534)
-  try {
-    return loadHere(request)
-  } finally {
-    seteuid?.(0)
+  return (request, signal) => {
+    if (geteuid?.() !== 0) return load(request, signal)
+    seteuid?.(65_534)
+    try {
+      // Reads before it returns.
+      return load(request, signal)
+    } finally {
+      seteuid?.(0)
+    }
   }
 }
 
@@ -63,7 +78,7 @@ describe('an edit that leaves', () => {
     '%s keeps the old policy, is told once with the reason, and a good one follows',
     async ([, make, reason]) => {
       const { dir, path } = await directory()
-      const { applied, events, inForce } = watching(dir, { clock: new FastClock(), load: asNobody })
+      const { applied, events, inForce } = watching(dir, { clock: new FastClock(), load: asNobody() })
       await writeFile(path, BETTER)
       await inForce()
       await make(path, dir)
@@ -84,7 +99,7 @@ describe('an edit that leaves', () => {
   test('one file of two broken keeps all of the old ones', async () => {
     const { dir } = await directory()
     await writeFile(join(dir, 'ledger.yaml'), upstream('', 'ledger'))
-    const { applied, results } = watching(dir, { load: asNobody })
+    const { applied, results } = watching(dir, { load: asNobody() })
     await writeFile(join(dir, FILE), BETTER)
     await writeFile(join(dir, 'ledger.yaml'), '')
     await eventually(() => results().length === 1)
@@ -95,7 +110,7 @@ describe('an edit that leaves', () => {
 describe('a mount', () => {
   test('that is replaced by another directory under its name is followed, its later edits too', async () => {
     const { dir, path } = await directory()
-    const { inForce, results } = watching(dir, { clock: new FastClock(), load: asNobody })
+    const { inForce, results } = watching(dir, { clock: new FastClock(), load: asNobody() })
     const next = `${dir}.next`
     await mkdir(next)
     await writeFile(join(next, FILE), BETTER)
@@ -109,7 +124,7 @@ describe('a mount', () => {
 
   test('whose link ..data leads nowhere keeps the old policy until it does again', async () => {
     const map = await configMapDir({ [FILE]: GOOD })
-    const { inForce, applied, results } = watching(map.path, { load: async request => loadHere(request) })
+    const { inForce, applied, results } = watching(map.path, { load: loading() })
     await unlink(join(map.path, '..data'))
     await symlink('..gone', join(map.path, '..data'))
     await eventually(() => results().length === 1)
