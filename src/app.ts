@@ -109,7 +109,7 @@ class Runtime {
     this.#transport.reconcile(snapshot)
     this.#pipeline = this.#createPipeline(snapshot, pseudonym)
     this.#listeners = new Listeners(
-      { listen: options.listen, pseudonym, resolver: this.#resolver },
+      { listen: options.listen, pseudonym, resolver: this.#resolver, clock: this.#clock },
       this.#pipeline,
       this.#sink,
     )

@@ -1,6 +1,6 @@
 /** The sentences of `forbear explain`. */
 import { repeatable } from '../core/idempotency.js'
-import type { RouteMatch, RouteSnapshot, UpstreamSnapshot } from '../core/snapshot.js'
+import type { RetrySettings, RouteMatch, RouteSnapshot, UpstreamSnapshot } from '../core/snapshot.js'
 import { durationText } from './duration-text.js'
 import type { Forecast } from './forecast.js'
 import { type OtherRoute, pathMatchText } from './other-routes.js'
@@ -89,9 +89,11 @@ export function repeatedText(method: string, { repeatability }: Forecast, keyHea
 }
 
 /** One line each. What was answered is repeated only where the call may be sent twice. */
-export function waitTexts({ waits, repeatability }: Forecast, retryAfterCapMs: number): string[] {
+export function waitTexts({ waits, repeatability }: Forecast, retry: RetrySettings): string[] {
   if (!repeatable(repeatability.kind)) return waits.map(wait => waitText(wait, ''))
-  const hint = `or as long as a Retry-After asks, up to ${durationText(retryAfterCapMs)}, and the wait above on top`
+  const grows = [retry.backoff, retry.throttled].some(({ jitter }) => jitter.kind === 'decorrelated')
+  const asked = `or as long as a Retry-After asks, up to ${durationText(retry.retryAfter.capMs)}, and the wait above on top`
+  const hint = grows ? `${asked}, from which the next one grows` : asked
   return [
     ...waits.map(wait => waitText(wait, `; after a 429: ${rangeText(wait.throttled.minMs, wait.throttled.maxMs)}`)),
     hint,

@@ -92,7 +92,7 @@ function retryRows({ method, upstream, route }: ExplainedCall, future: Forecast)
   return [
     ['retried', [retriedText(retry)]],
     ['repeated', [repeatedText(method, future, retry.idempotency.keyHeaders)]],
-    ['waits', waitTexts(future, retry.retryAfter.capMs)],
+    ['waits', waitTexts(future, retry)],
     [
       'budget',
       [

@@ -86,6 +86,20 @@ budget`)
     expect(text).toContain('at worst  the app waits without end: no clock is set')
   })
 
+  test('that decorrelated waits grow from a hint', () => {
+    const backoff = { ...retry.backoff, jitter: { kind: 'decorrelated' } } as const
+    expect(withPolicy({ retry: { ...retry, backoff } })).toContain(
+      'and the wait above on top, from which the next one grows',
+    )
+  })
+
+  test('how long it takes where the total clock is not what ends it', () => {
+    const long = { ...timeouts, totalMs: 120_000 }
+    expect(withPolicy({ timeouts: long, breaker: { ...breaker, mode: 'disabled' } })).toContain(`
+at worst  the app has an answer 32s500ms after its request was sent (every attempt and wait at its longest)
+          with maxInFlight calls before it, 2m (timeouts.total)`)
+  })
+
   test('what an open breaker does', () => {
     expect(withPolicy({ breaker: { ...breaker, mode: 'disabled' } })).toContain('breaker   off')
     expect(withPolicy({ breaker: { ...breaker, mode: 'observe' } })).toContain('counts and reports, refuses nothing')
