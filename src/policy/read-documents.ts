@@ -21,7 +21,7 @@ export interface DocumentSet {
 export function readDocuments(source: PolicySource, known: KnownDocuments = new Map()): DocumentSet {
   const reader = new SetReader(known)
   const { judged, messages } = reader
-  if (source.problem !== null) messages.push(source.problem)
+  messages.push(...source.problems)
   for (const { name, text } of source.files) {
     const file = fileLabel(source, name)
     // A file that was cut to nothing must not pass for one without upstreams.
