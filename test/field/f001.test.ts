@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { rawCall } from '../e2e/harness/client.js'
+import { onOneStage } from '../e2e/harness/one-stage.js'
 import { ample, quickRetry, upstreamDoc } from '../e2e/harness/policies.js'
-import { onOneStage } from './support/one-stage.js'
 
 describe('F001 a body that was read for replay never leaves, because the consumed request is piped (node-http-proxy#180)', () => {
   const hop = onOneStage(async stage => {

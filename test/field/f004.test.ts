@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { onOneStage } from '../e2e/harness/one-stage.js'
 import { quickRetry, upstreamDoc } from '../e2e/harness/policies.js'
 import { until } from '../e2e/harness/time.js'
-import { onOneStage } from './support/one-stage.js'
 
 const LIMIT = 64 * 1024
 const fixed = (base: string) => ({ kind: 'fixed', base, jitter: 'none' })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { onOneStage } from '../e2e/harness/one-stage.js'
 import { ample, quickRetry, upstreamDoc } from '../e2e/harness/policies.js'
-import { onOneStage } from './support/one-stage.js'
 
 const MIB = 1_048_576
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { rawCall } from '../e2e/harness/client.js'
+import { onOneStage } from '../e2e/harness/one-stage.js'
 import { ample, quickRetry, upstreamDoc } from '../e2e/harness/policies.js'
-import { onOneStage } from './support/one-stage.js'
 
 describe('F011 fields of a failed attempt leak into the final answer, or take its place (traefik#4299)', () => {
   const hop = onOneStage(async stage => {

@@ -1,6 +1,6 @@
 /** One sidecar and its upstreams for all tests of a file, so that a field case costs one process. */
 import { afterAll, afterEach, beforeAll } from 'vitest'
-import { Stage } from '../../e2e/harness/stage.js'
+import { Stage } from './stage.js'
 
 /** What `build` gives; filled in before the first test. */
 export function onOneStage<T extends object>(build: (stage: Stage) => Promise<T>): T {
