@@ -14,15 +14,14 @@ const hop = onOneStage(async stage => {
 
 /** Sends the bytes and waits until the sidecar closes. `sent` = what reached the upstream meanwhile. */
 async function refusedAs(bytes: string, ends = false): Promise<{ received: string; sent: string }> {
-  const before = hop.upstream.transcripts.map(one => one.length)
+  const sent = hop.upstream.mark()
   const client = await RawClient.open(`127.0.0.1:${hop.sidecar.port}`)
   client.send(bytes)
   if (ends) client.socket.end()
   const received = await client.untilClosed()
   // Once this is answered, whatever was sent before it has arrived.
   await hop.sidecar.call('/marker')
-  const sent = hop.upstream.transcripts.map((text, at) => text.slice(before[at] ?? 0)).join('')
-  return { received, sent: sent.replace(/GET \/marker [^]*?\r\n\r\n/, '') }
+  return { received, sent: sent().replace(/GET \/marker [^]*?\r\n\r\n/, '') }
 }
 
 const request = (fields: string, rest = '', line = 'POST /x HTTP/1.1'): string =>

@@ -38,6 +38,12 @@ export class RawUpstream {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`
   }
 
+  /** Gives what arrived since this call, connection after connection. */
+  mark(): () => string {
+    const before = this.transcripts.map(text => text.length)
+    return () => this.transcripts.map((text, at) => text.slice(before[at] ?? 0)).join('')
+  }
+
   close(): Promise<void> {
     const closed = new Promise<void>(resolve => this.server.close(() => resolve()))
     for (const socket of this.sockets) socket.destroy()

@@ -60,7 +60,7 @@ export class Sidecar {
   }
 
   /** Starts the command and does not wait for anything. */
-  static async spawn(policies: string, args: readonly string[] = []): Promise<Sidecar> {
+  static async spawn(policies: string, args: readonly string[] = [], env: NodeJS.ProcessEnv = {}): Promise<Sidecar> {
     if (!existsSync(CLI)) throw new Error('dist/cmd/forbear.js is missing: run `npm run build` first')
     const [port, admin, health] = [await freePort(), await freePort(), await freePort()]
     const listeners = [
@@ -72,7 +72,7 @@ export class Sidecar {
       `127.0.0.1:${health}`,
     ]
     const child = spawn(process.execPath, [CLI, 'run', '--policies', policies, ...listeners, ...args], {
-      env: cleanEnvironment(),
+      env: { ...cleanEnvironment(), ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     return new Sidecar(child, port, admin, health)

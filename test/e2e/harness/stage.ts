@@ -39,8 +39,9 @@ export class Stage {
   async sidecar(
     policies: readonly Document[] | { readonly path: string },
     args: readonly string[] = [],
+    env: NodeJS.ProcessEnv = {},
   ): Promise<Sidecar> {
-    const sidecar = await this.spawn(policies, args)
+    const sidecar = await this.spawn(policies, args, env)
     await sidecar.ready()
     return sidecar
   }
@@ -49,9 +50,10 @@ export class Stage {
   async spawn(
     policies: readonly Document[] | { readonly path: string },
     args: readonly string[] = [],
+    env: NodeJS.ProcessEnv = {},
   ): Promise<Sidecar> {
     const { path } = 'path' in policies ? policies : await this.policyDir({ 'policies.yaml': toYaml(...policies) })
-    const sidecar = await Sidecar.spawn(path, args)
+    const sidecar = await Sidecar.spawn(path, args, env)
     this.#sidecars.push(sidecar)
     return sidecar
   }
