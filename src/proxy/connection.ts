@@ -1,3 +1,4 @@
+import { maxHeaderSize } from 'node:http'
 import type { Socket } from 'node:net'
 import { CodedError, RESET_BY_PEER } from './failure.js'
 import { Client } from './undici-client.js'
@@ -5,8 +6,6 @@ import { Client } from './undici-client.js'
 /** The client asked for a second socket: its own has died and the request was not written. */
 export const SPENT = 'FORBEAR_SPENT'
 
-/** Fields of one response head, bytes. */
-const MAX_HEAD_BYTES = 16_384
 /** How long an idle connection is kept when the upstream gives no `Keep-Alive: timeout`, ms. */
 const KEEP_ALIVE_MS = 4_000
 /** Subtracted from the upstream's own hint, ms: we close first. */
@@ -63,7 +62,8 @@ export class Connection {
       bodyTimeout: 0,
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveTimeoutThreshold: KEEP_ALIVE_MARGIN_MS,
-      maxHeaderSize: MAX_HEAD_BYTES,
+      // As for requests, so that a cookie which fits one way fits the other.
+      maxHeaderSize,
       strictContentLength: true,
       allowH2: false,
     })
