@@ -34,6 +34,8 @@ export class Connection {
   /** undici's: goes on with an answer that waits for the app; does nothing when none waits. */
   resumeReading: (() => void) | null = null
   private failures = 0
+  private idleMs: number | null = null
+  private bytesReadBefore = 0
 
   constructor(
     private readonly socket: Socket,
@@ -72,6 +74,17 @@ export class Connection {
 
   get usable(): boolean {
     return !this.socket.destroyed
+  }
+
+  /** A call begins after `idleMs` without one; `null` = it is the first. */
+  begin(idleMs: number | null): void {
+    this.idleMs = idleMs
+    this.bytesReadBefore = this.socket.bytesRead
+  }
+
+  /** How long it had been idle before the call that is on it; `null` = not at all, or bytes of an answer have come since. */
+  get idleBeforeMs(): number | null {
+    return this.socket.bytesRead === this.bytesReadBefore ? this.idleMs : null
   }
 
   /** The upstream has yet to take what was written. */

@@ -38,7 +38,7 @@ describe('F011 fields of a failed attempt leak into the final answer, or take it
     ['a reset', 'reset'],
     ['nothing at all', 'nothing'],
     ['a body that never ends', 'endless'],
-  ])('an attempt before it with %s leaves no trace', async ([, path]) => {
+  ] as const)('an attempt before it with %s leaves no trace', async ([, path]) => {
     const reply = (await ask(path)).replace(/^HTTP\/1\.1 103 [^]*?\r\n\r\n/, '')
     expect(reply).toMatch(/^HTTP\/1\.1 200 OK\r\nX-Attempt: two\r\nContent-Length: 3\r\n[^]*\r\n\r\ntwo$/)
     expect(reply).not.toMatch(/x-first/i)
