@@ -35,7 +35,11 @@ export class RawUpstream {
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`
+    return `http://127.0.0.1:${this.port}`
+  }
+
+  get port(): number {
+    return (this.server.address() as AddressInfo).port
   }
 
   /** Gives what arrived since this call, connection after connection. */
