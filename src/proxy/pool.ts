@@ -129,17 +129,24 @@ export class ConnectionPool implements ConnectionOwner {
 
   /** At the limit, an idle connection (all that are left are to be avoided) or one that reads a discarded answer goes. */
   private makeRoom(): void {
-    if (this.all.size + this.dials.size < this.upstream.pool.maxConnections) return
+    if (this.openCount + this.dials.size < this.upstream.pool.maxConnections) return
     const idle = this.idle.shift()
     if (idle !== undefined) {
       idle.destroy()
       return
     }
     for (const connection of this.all) {
-      if (!connection.expendable) continue
+      if (!connection.expendable || !connection.usable) continue
       connection.destroy()
       return
     }
+  }
+
+  /** Without those that are destroyed and have yet to say so. */
+  private get openCount(): number {
+    let open = 0
+    for (const connection of this.all) if (connection.usable) open++
+    return open
   }
 
   private expiryMs(): number {
