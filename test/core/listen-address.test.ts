@@ -88,7 +88,10 @@ describe('parseListenAddress', () => {
     fc.assert(
       fc.property(text, value => {
         const result = parseListenAddress(value)
-        if ('error' in result) return expect(result.error).toContain('"')
+        if ('error' in result) {
+          expect(result.error).toContain(value)
+          return
+        }
         expect(result.port).toBeLessThanOrEqual(65_535)
         expect(result.hosts.length).toBeGreaterThan(0)
       }),

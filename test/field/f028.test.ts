@@ -14,7 +14,7 @@ describe('F028 a head above the limit is a nameless 500 from upstream, a bare st
       socket.write(`${interim}HTTP/1.1 200 OK\r\n${fields}Content-Length: 2\r\n\r\nok`)
     })
     const docs = [upstreamDoc('u', upstream.url, { retry: quickRetry({ maxAttempts: 3 }), budget: ample })]
-    const wide = { NODE_OPTIONS: '--max-http-header-size=65536' }
+    const wide = ['env', 'NODE_OPTIONS=--max-http-header-size=65536']
     return { upstream, sidecar: await stage.sidecar(docs), wide: await stage.sidecar(docs, [], wide) }
   })
 
