@@ -39,7 +39,8 @@ describe('the address of a target', () => {
         }
         expect(target.port).toBeGreaterThanOrEqual(1)
         expect(target.port).toBeLessThanOrEqual(65_535)
-        expect(`${target.authority}${target.basePath}`).not.toMatch(/[\r\n\0@?# ]/)
+        expect(target.authority).toMatch(/^[^\s@/?#]+$/)
+        expect(target.basePath).toMatch(/^(?:\/[!-"$->@-~]*)?$/)
         expect(target.basePath).toMatch(/^(?:\/.*[^/])?$/)
         expect(target.hostname).not.toBe('')
       }),
