@@ -12,6 +12,8 @@ export function parseTarget(text: string): TargetSnapshot | { readonly error: st
   const url = URL.canParse(text) ? new URL(text) : null
   if (url === null) return { error: 'has a host that is neither a name nor an IP address' }
   if (/(^|\/)\.{1,2}(\/|$)/.test(path)) return { error: 'has a base path with . or .. as a segment' }
+  // It goes into the request line as it stands (RFC 3986 §2).
+  if (/[^!-~]/.test(path)) return { error: 'has a base path with a character that a URL can only have percent-encoded' }
   const protocol = scheme === 'https' ? 'https:' : 'http:'
   return Object.freeze({
     protocol,

@@ -143,7 +143,7 @@ export class ConnectionPool implements ConnectionOwner {
       return
     }
     for (const connection of this.all) {
-      if (!connection.expendable) continue
+      if (!connection.expendable || !connection.usable) continue
       connection.destroy()
       return
     }
@@ -152,7 +152,7 @@ export class ConnectionPool implements ConnectionOwner {
   /** Connections above the limit; negative = there is room. */
   private get excess(): number {
     const excess = this.all.size + this.dials.size - this.upstream.pool.maxConnections
-    if (excess <= 0) return excess
+    if (excess < 0) return excess
     let closing = 0
     for (const connection of this.all) if (!connection.usable) closing += 1
     return excess - closing

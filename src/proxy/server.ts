@@ -1,5 +1,5 @@
 /** A listener for the app: the shared port, or the own port of one upstream. */
-import { createServer, IncomingMessage, type Server } from 'node:http'
+import { createServer, IncomingMessage, maxHeaderSize, type Server } from 'node:http'
 import type { LookupFunction, Socket } from 'node:net'
 import type { SecureContext } from 'node:tls'
 import type { TlsSettings } from '../core/snapshot.js'
@@ -20,7 +20,7 @@ export interface ServerOptions {
   readonly upstreamName: string | null
   /** Name in `Via`. Default `forbear`. */
   readonly pseudonym?: string
-  /** Default 16384. */
+  /** Default: Node's limit, 16384 unless the process was started with `--max-http-header-size`. */
   readonly maxHeaderBytes?: number
   /** Time for the head of a request. Default 60000. */
   readonly headersTimeoutMs?: number
@@ -56,7 +56,7 @@ export class ProxyServer {
     this.#options = options
     this.#events = deps.events
     this.#upgradeTokens = options.upgradeTokens ?? DEFAULT_UPGRADE_TOKENS
-    this.#maxHeaderBytes = options.maxHeaderBytes ?? 16_384
+    this.#maxHeaderBytes = options.maxHeaderBytes ?? maxHeaderSize
     this.#state = { pseudonym: options.pseudonym ?? 'forbear', draining: false }
     this.#tunnels = new UpgradeTunnels({ ...deps, pseudonym: this.#state.pseudonym })
     const traffic = {

@@ -281,6 +281,10 @@ describe('a target', () => {
     ['http://a:70000', '"http://a:70000" has the port 70000: a port is a number from 1 to 65535 [FB037]'],
     ['http://300.1.1.1', '"http://300.1.1.1" has a host that is neither a name nor an IP address [FB037]'],
     ['http://a/b/../c', '"http://a/b/../c" has a base path with . or .. as a segment [FB037]'],
+    [
+      'http://a/caf\u00e9',
+      '"http://a/caf\u00e9" has a base path with a character that a URL can only have percent-encoded [FB037]',
+    ],
   ])('%s is refused', (url, text) => {
     expect(target(url)).toEqual([text])
   })
