@@ -3,7 +3,7 @@ import type { EffectivePolicy, PathMatch, RouteSnapshot, TlsSettings, UpstreamSn
 import { compilePolicy, reader } from './compile-policy.js'
 import { valueAt } from './document.js'
 import type { Route, UpstreamDocument } from './generated/documents.js'
-import type { Fields } from './overlay.js'
+import { BUILT_IN_FIELDS, type Fields } from './overlay.js'
 import { parseTarget } from './target.js'
 
 /** What is in force for an upstream and for each of its routes, in their order. */
@@ -19,6 +19,11 @@ export function effectiveOf(fields: Fields, routes: readonly Fields[]): Effectiv
     policy: compilePolicy(fields),
     routes: routes.map(own => ({ fields: own, policy: compilePolicy(own) })),
   }
+}
+
+/** What holds where nobody wrote anything. */
+export function builtInPolicy(): EffectivePolicy {
+  return compilePolicy(BUILT_IN_FIELDS)
 }
 
 /** @param root has passed the schema and the rules, so every key that is there has its type */

@@ -1,11 +1,11 @@
 import type { Clock } from '../clock/clock.js'
-import type { Snapshot } from '../core/snapshot.js'
+import type { Snapshot, TlsSettings } from '../core/snapshot.js'
 import type { EventSink } from '../telemetry/events.js'
 import { OwnPorts } from './own-ports.js'
 import type { RequestHandler } from './request-handler.js'
 import { lookupBy, type Resolver } from './resolver.js'
 import { ProxyServer } from './server.js'
-import { loadTlsContext } from './tls-context.js'
+import type { TlsContexts } from './tls-context.js'
 
 /** Answers that are on their way out get this long. */
 const LAST_MOMENT_MS = 500
@@ -16,6 +16,7 @@ export interface ListenersOptions {
   readonly pseudonym: string
   /** Shared with the transport: names are looked up by few threads. */
   readonly resolver: Resolver
+  readonly tls: TlsContexts
   readonly clock: Clock
 }
 
@@ -73,9 +74,10 @@ export class Listeners {
   }
 
   #server(role: 'shared' | 'upstream', upstreamName: string | null, listen: string): ProxyServer {
-    const { pseudonym } = this.#options
+    const { pseudonym, resolver, tls } = this.#options
     const options = { listen, role, upstreamName, pseudonym }
-    const deps = { events: this.#sink, loadTls: loadTlsContext, lookup: lookupBy(this.#options.resolver) }
+    const loadTls = (settings: TlsSettings) => tls.of(settings).context()
+    const deps = { events: this.#sink, loadTls, lookup: lookupBy(resolver) }
     const server = new ProxyServer(options, this.#handler, deps)
     server.draining = this.#draining
     return server

@@ -5,11 +5,12 @@ import { Connection, type ConnectionOwner } from './connection.js'
 import { Dial, type DialTarget } from './dial.js'
 import { CodedError, connectFailure } from './failure.js'
 import type { Resolver } from './resolver.js'
-import { loadTlsContext } from './tls-context.js'
+import type { TlsContexts } from './tls-context.js'
 
 export interface PoolTools {
   readonly clock: Clock
   readonly resolver: Resolver
+  readonly tls: TlsContexts
   /** Uniform in [0, 1). */
   readonly random: () => number
 }
@@ -37,9 +38,10 @@ export class ConnectionPool implements ConnectionOwner {
   ) {
     this.key = poolKey(upstream)
     const secure = upstream.target.protocol === 'https:'
+    const files = tools.tls.of(upstream.tls)
     this.to = {
       target: upstream.target,
-      tls: secure ? { context: loadTlsContext(upstream.tls), serverName: upstream.tls.serverName } : null,
+      tls: secure ? { context: () => files.context(), serverName: upstream.tls.serverName } : null,
       session: null,
     }
   }
@@ -179,7 +181,7 @@ export class ConnectionPool implements ConnectionOwner {
 
 /** Where an upstream is and how it is trusted; equal keys may share connections. */
 export function poolKey(upstream: UpstreamSnapshot): string {
-  const { protocol, hostname, port } = upstream.target
+  const { protocol, hostname, port, socketPath } = upstream.target
   const { caFile, certFile, keyFile, serverName } = upstream.tls
-  return JSON.stringify([protocol, hostname, port, caFile, certFile, keyFile, serverName])
+  return JSON.stringify([protocol, hostname, port, socketPath, caFile, certFile, keyFile, serverName])
 }

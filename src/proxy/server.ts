@@ -150,7 +150,7 @@ export class ProxyServer {
     server.on('checkExpectation', (_request, response) =>
       traffic.refuse(response, 'The only expectation served is 100-continue.'),
     )
-    server.on('connect', (_request, socket) => traffic.connect(socket as AppSocket))
+    server.on('connect', (request, socket, head) => traffic.connect(request, socket as AppSocket, head))
     server.on('clientError', (error, socket) => traffic.clientError(error, socket as AppSocket))
     server.on('upgrade', (request, socket, head) =>
       traffic.upgrade(request, socket as AppSocket, head, again => server.emit('connection', again)),

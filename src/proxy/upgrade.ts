@@ -1,11 +1,11 @@
-/** All tunnelled sessions of one listener. http-proxy is loaded with the first of them. */
+/** All tunnels of one listener. http-proxy is loaded with the first of an upgrade. */
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { UpgradeGranted } from '../pipeline/ports.js'
 import { Tunnel, type TunnelDeps } from './tunnel.js'
 
 export class UpgradeTunnels {
-  readonly #tunnels = new Set<Tunnel>()
+  readonly #tunnels = new Set<{ destroy(): void }>()
 
   constructor(private readonly deps: TunnelDeps) {}
 
@@ -13,10 +13,15 @@ export class UpgradeTunnels {
     return this.#tunnels.size
   }
 
-  open(request: IncomingMessage, socket: Socket, head: Buffer, token: string, granted: UpgradeGranted): void {
-    const tunnel = new Tunnel(request, socket, token, granted, this.deps)
+  /** `tunnel` lives as long as the app's `socket`. */
+  track(tunnel: { destroy(): void }, socket: Socket): void {
     this.#tunnels.add(tunnel)
     socket.once('close', () => this.#tunnels.delete(tunnel))
+  }
+
+  open(request: IncomingMessage, socket: Socket, head: Buffer, token: string, granted: UpgradeGranted): void {
+    const tunnel = new Tunnel(request, socket, token, granted, this.deps)
+    this.track(tunnel, socket)
     import('http-proxy')
       .then(library => tunnel.start(library.createProxyServer(), head))
       .catch(error => this.#failed(tunnel, error))

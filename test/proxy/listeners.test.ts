@@ -6,6 +6,7 @@ import { ownAnswer } from '../../src/pipeline/answers.js'
 import { Listeners } from '../../src/proxy/listeners.js'
 import type { RequestHandler } from '../../src/proxy/request-handler.js'
 import { Resolver } from '../../src/proxy/resolver.js'
+import { TlsContexts } from '../../src/proxy/tls-context.js'
 import type { ForbearEvent } from '../../src/telemetry/events.js'
 import { freePort } from '../e2e/harness/ports.js'
 import { upstreamSnapshot } from '../policy/support/upstream-snapshot.js'
@@ -51,7 +52,8 @@ function snapshotOf(ports: Ports, invalid: readonly string[] = []): Snapshot {
 async function listenersOn(ports: Ports) {
   const events: ForbearEvent[] = []
   const clock = new HurriedClock()
-  const options = { listen: '127.0.0.1:0', pseudonym: 'forbear-test', resolver: new Resolver(clock), clock }
+  const tls = new TlsContexts(clock, () => {})
+  const options = { listen: '127.0.0.1:0', pseudonym: 'forbear-test', resolver: new Resolver(clock), tls, clock }
   const listeners = new Listeners(options, handler, { emit: event => events.push(event) })
   endings.push(() => listeners.close())
   await listeners.start(snapshotOf(ports))
