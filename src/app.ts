@@ -116,7 +116,7 @@ class Runtime {
     this.#transport.reconcile(snapshot)
     this.#pipeline = this.#createPipeline(snapshot, pseudonym)
     this.#listeners = new Listeners(
-      { listen: options.listen, pseudonym, resolver: this.#resolver, tls: this.#tls },
+      { listen: options.listen, pseudonym, resolver: this.#resolver, tls: this.#tls, clock: this.#clock },
       this.#pipeline,
       this.#sink,
     )

@@ -21,7 +21,8 @@ export function parseTarget(text: string): ParsedTarget {
   }
   const url = URL.canParse(text) ? new URL(text) : null
   if (url === null) return { error: 'has a host that is neither a name nor an IP address' }
-  if (hasDots(path)) return { error: 'has a base path with . or .. as a segment' }
+  const fault = basePathFault(path)
+  if (fault !== null) return { error: fault }
   const protocol = scheme === 'https' ? 'https:' : 'http:'
   return Object.freeze({
     protocol,
@@ -39,7 +40,8 @@ function unixTarget(secure: boolean, socketPath: string, path: string): ParsedTa
   if (bytes > MAX_SOCKET_PATH_BYTES) {
     return { error: `has a socket path of ${bytes} bytes: the system takes ${MAX_SOCKET_PATH_BYTES}` }
   }
-  if (hasDots(path)) return { error: 'has a base path with . or .. as a segment' }
+  const fault = basePathFault(path)
+  if (fault !== null) return { error: fault }
   return Object.freeze({
     protocol: secure ? 'https:' : 'http:',
     hostname: 'localhost',
@@ -50,8 +52,10 @@ function unixTarget(secure: boolean, socketPath: string, path: string): ParsedTa
   })
 }
 
-function hasDots(path: string): boolean {
-  return /(^|\/)\.{1,2}(\/|$)/.test(path)
+function basePathFault(path: string): string | null {
+  if (/(^|\/)\.{1,2}(\/|$)/.test(path)) return 'has a base path with . or .. as a segment'
+  // It goes into the request line as it stands (RFC 3986 §2).
+  return /[^!-~]/.test(path) ? 'has a base path with a character that a URL can only have percent-encoded' : null
 }
 
 function withoutSlashes(path: string): string {
