@@ -39,10 +39,11 @@ export function reportAttempt(
   })
 }
 
-/** The connection died of old age, not of this request: one free attempt on a fresh one (RFC 9112 §9.3.1). */
+/** The connection died of old age, not of this request: one free attempt on a fresh one (RFC 9112 §9.3.1), one a request. */
 export function mayStartFresh(exchange: Exchange, failure: AttemptFailure): boolean {
   const { repeatable, downstream, lane, deps } = exchange
-  if (failure.kind !== 'reset' || (failure.idleBeforeMs ?? 0) < STALE_IDLE_MS) return false
+  if (exchange.freshUsed || failure.kind !== 'reset' || (failure.idleBeforeMs ?? 0) < STALE_IDLE_MS) return false
   if (!repeatable || downstream.body?.replayable === false) return false
-  return lane.stale.tryTake(deps.clock.nowMs())
+  exchange.freshUsed = lane.stale.tryTake(deps.clock.nowMs())
+  return exchange.freshUsed
 }

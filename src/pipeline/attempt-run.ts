@@ -36,7 +36,7 @@ export class AttemptRun implements AttemptListener {
   #outcome: Outcome = 'delivered'
   #settled = false
   #onWire = true
-  #freshUsed = false
+  #fresh = false
 
   constructor(exchange: Exchange, permit: BreakerPermit, nowMs: number) {
     this.#exchange = exchange
@@ -73,7 +73,7 @@ export class AttemptRun implements AttemptListener {
         downstream,
         set,
         avoid: memory?.avoid ?? NONE,
-        fresh: this.#freshUsed,
+        fresh: this.#fresh,
         connectTimeoutMs: policy.timeouts.connectMs,
         idleTimeoutMs: policy.timeouts.idleMs,
       },
@@ -119,7 +119,7 @@ export class AttemptRun implements AttemptListener {
 
   onFailure(failure: AttemptFailure): void {
     if (failure.byApp) return this.#endByApp()
-    if (!this.#freshUsed && mayStartFresh(this.#exchange, failure)) return this.#startFresh()
+    if (mayStartFresh(this.#exchange, failure)) return this.#startFresh()
     const { kind, code, permanent } = failure
     this.#fail(kind, permanent, { reason: kind, text: `${kind} ${code}`, nothingSent: kind === 'connect' })
   }
@@ -241,7 +241,7 @@ export class AttemptRun implements AttemptListener {
   }
 
   #startFresh(): void {
-    this.#freshUsed = true
+    this.#fresh = true
     this.#clock?.cancel()
     this.#sentMs = null
     this.#startMs = this.#exchange.deps.clock.nowMs()

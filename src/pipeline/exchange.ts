@@ -39,6 +39,7 @@ export class Exchange implements AppListener, Call, ActiveCall {
   gateProbe = false
   hasTurn = false
   hasSlot = false
+  freshUsed = false
   readonly #deadline: DeadlineTimer
   #phase: 'admitting' | 'attempting' | 'delivering' | 'over' = 'admitting'
   #run: AttemptRun | null = null

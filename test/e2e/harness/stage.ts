@@ -4,7 +4,7 @@ import { test as base } from 'vitest'
 import { ConfigMapDir, type Files } from '../../support/config-map.js'
 import { type Document, PolicyDir, temporary, toYaml } from './policies.js'
 import { type RawScript, RawUpstream } from './raw-upstream.js'
-import { Sidecar } from './sidecar.js'
+import { type Launch, Sidecar } from './sidecar.js'
 import { Upstream, type UpstreamOptions } from './upstream.js'
 
 export class Stage {
@@ -39,8 +39,9 @@ export class Stage {
   async sidecar(
     policies: readonly Document[] | { readonly path: string },
     args: readonly string[] = [],
+    launch?: Launch,
   ): Promise<Sidecar> {
-    const sidecar = await this.spawn(policies, args)
+    const sidecar = await this.spawn(policies, args, launch)
     await sidecar.ready()
     return sidecar
   }
@@ -49,9 +50,10 @@ export class Stage {
   async spawn(
     policies: readonly Document[] | { readonly path: string },
     args: readonly string[] = [],
+    launch?: Launch,
   ): Promise<Sidecar> {
     const { path } = 'path' in policies ? policies : await this.policyDir({ 'policies.yaml': toYaml(...policies) })
-    const sidecar = await Sidecar.spawn(path, args)
+    const sidecar = await Sidecar.spawn(path, args, launch)
     this.#sidecars.push(sidecar)
     return sidecar
   }

@@ -1,0 +1,56 @@
+import fc from 'fast-check'
+import { expect } from 'vitest'
+import { judge } from './harness/exchange-judge.js'
+import { type PlannedConnection, plannedConnection } from './harness/exchange-plan.js'
+import { FaultStand, UPSTREAMS } from './harness/fault-stand.js'
+import { play } from './harness/raw-app.js'
+import { test } from './harness/stage.js'
+
+/** Generated exchanges in all; each is what an app does, and what the upstream does to up to four attempts. */
+const EXCHANGES = Number(process.env['FORBEAR_FAULT_RUNS'] ?? 4_000)
+const SEED = Number(process.env['FORBEAR_FAULT_SEED'] ?? Date.now() % 2 ** 31)
+/** Connections of the app that one seed makes, with two and a half exchanges each on average … */
+const CONNECTIONS = 60
+/** … and how many seeds run at a time. */
+const LANES = 3
+/** Each of these found something once. */
+const REGRESSIONS: readonly number[] = []
+
+/** Gives what went wrong, with all that is needed to see why. */
+async function run(stand: FaultStand, seed: number): Promise<string[]> {
+  const plans = fc.sample(plannedConnection(UPSTREAMS), { seed, numRuns: CONNECTIONS })
+  const problems = await Promise.all(plans.map(plan => runOne(stand, plan)))
+  const wrong = [...problems.flat(), ...stand.upstream.violations.splice(0)]
+  if (stand.sidecar.exit) wrong.push(`the process ended with ${JSON.stringify(stand.sidecar.exit)}`)
+  return wrong.map(problem => `seed ${seed}: ${problem}`)
+}
+
+async function runOne(stand: FaultStand, plan: PlannedConnection): Promise<string[]> {
+  const ids = stand.script(plan.calls)
+  const seen = await play(stand.sidecar.port, plan, ids)
+  const problems = judge(seen, stand.upstream, stand.allowances)
+  const progress = seen.calls.map(({ id, sent, answer }) => ({
+    id,
+    sent,
+    answer: answer && { ...answer, body: answer.body.length },
+  }))
+  return problems.map(problem => `${problem}\n${JSON.stringify(progress)}\n${JSON.stringify(plan)}`)
+}
+
+test(`${EXCHANGES} generated exchanges get one sound answer each or a destroyed connection, and leave nothing behind`, {
+  timeout: 60_000 + 60 * EXCHANGES,
+}, async ({ stage }) => {
+  const stand = await FaultStand.start(stage)
+  console.log(`faults: FORBEAR_FAULT_SEED=${SEED}`)
+  const before = await stand.atRest()
+  const seeds = [...REGRESSIONS]
+  let next = SEED
+  const lane = async (): Promise<void> => {
+    while (seeds.length > 0 || stand.exchanges < EXCHANGES)
+      expect(await run(stand, seeds.shift() ?? next++)).toEqual([])
+  }
+  await Promise.all(Array.from({ length: LANES }, lane))
+  expect(await stand.atRest()).toEqual(before)
+  expect(stand.sidecar.stderr).toBe('')
+  expect(stand.sidecar.errorLines()).toEqual([])
+})
