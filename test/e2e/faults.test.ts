@@ -3,11 +3,11 @@ import { expect } from 'vitest'
 import { judge } from './harness/exchange-judge.js'
 import { type PlannedConnection, plannedConnection } from './harness/exchange-plan.js'
 import { FaultStand, UPSTREAMS } from './harness/fault-stand.js'
-import { play } from './harness/raw-app.js'
+import { play, type SeenCall } from './harness/raw-app.js'
 import { test } from './harness/stage.js'
 
 /** Generated exchanges in all; each is what an app does, and what the upstream does to up to four attempts. */
-const EXCHANGES = Number(process.env['FORBEAR_FAULT_RUNS'] ?? 4_000)
+const EXCHANGES = Number(process.env['FORBEAR_FAULT_RUNS'] ?? 3_000)
 const SEED = Number(process.env['FORBEAR_FAULT_SEED'] ?? Date.now() % 2 ** 31)
 /** Connections of the app that one seed makes, with two and a half exchanges each on average … */
 const CONNECTIONS = 60
@@ -29,13 +29,16 @@ async function runOne(stand: FaultStand, plan: PlannedConnection): Promise<strin
   const ids = stand.script(plan.calls)
   const seen = await play(stand.sidecar.port, plan, ids)
   const problems = judge(seen, stand.upstream, stand.allowances)
-  const progress = seen.calls.map(({ id, sent, answer }) => ({
-    id,
-    sent,
-    answer: answer && { ...answer, body: answer.body.length },
-  }))
-  return problems.map(problem => `${problem}\n${JSON.stringify(progress)}\n${JSON.stringify(plan)}`)
+  return problems.map(problem => `${problem}\n${JSON.stringify({ ...plan, calls: seen.calls.map(report(stand)) })}`)
 }
+
+/** What happened to one call, as seen from all sides. */
+const report = (stand: FaultStand) => (call: SeenCall) => ({
+  ...call,
+  answer: call.answer && { ...call.answer, body: call.answer.body.length },
+  hits: stand.upstream.hitsOf(call.id),
+  log: stand.sidecar.logs.filter(line => String(line['path']).endsWith(`/${call.id}`)),
+})
 
 test(`${EXCHANGES} generated exchanges get one sound answer each or a destroyed connection, and leave nothing behind`, {
   timeout: 60_000 + 60 * EXCHANGES,

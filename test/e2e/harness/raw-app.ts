@@ -51,7 +51,7 @@ class RawApp {
   readonly #reader: MessageReader
   /** Calls that have been sent, and how many of them have their answer. */
   #answered = 0
-  #interim = false
+  #continue = false
   #changed: () => void = () => {}
 
   constructor(
@@ -116,10 +116,10 @@ class RawApp {
     if (body !== null)
       fields.push(body.framing === 'length' ? `Content-Length: ${body.bytes}` : 'Transfer-Encoding: chunked')
     call.sent = true
-    this.#interim = false
+    this.#continue = false
     this.socket.write(`${method} /${upstream}/x/${call.id} HTTP/1.1\r\n${fields.join('\r\n')}\r\n\r\n`, 'latin1')
-    if (expects) await this.#until(() => this.#interim || call.answer !== null)
-    if (body !== null && !(expects && call.answer !== null)) await this.#sendBody(call.id, body)
+    if (expects) await this.#until(() => this.#continue || call.answer !== null)
+    if (body !== null && (!expects || this.#continue)) await this.#sendBody(call.id, body)
   }
 
   async #sendBody(id: string, { bytes, framing, pauseMs }: NonNullable<PlannedCall['body']>): Promise<void> {
@@ -159,7 +159,7 @@ class RawApp {
     if (Number.isNaN(status)) throw new Error(`not a status line: ${head.startLine}`)
     const call = this.#current
     if (status < 200) {
-      this.#interim = true
+      if (status === 100) this.#continue = true
       return { kind: 'none' }
     }
     call.answer = { status, fields: head.fields, body: '', complete: false }
