@@ -1,5 +1,6 @@
 import type { BreakerPermit, SettledOutcome } from '../core/breaker-rules.js'
 import type { AttemptFinished } from '../telemetry/events.js'
+import type { RunFailure } from './attempt-run.js'
 import type { Exchange } from './exchange.js'
 import type { AttemptFailure } from './ports.js'
 import { STALE_IDLE_MS } from './stale-allowance.js'
@@ -37,6 +38,11 @@ export function reportAttempt(
     result,
     durationMs,
   })
+}
+
+export function runFailure({ kind, code }: AttemptFailure): RunFailure {
+  if (kind === 'overloaded') return { reason: kind, text: `${code}, this host has none left`, nothingSent: true }
+  return { reason: kind, text: `${kind} ${code}`, nothingSent: kind === 'connect' }
 }
 
 /** The connection died of old age, not of this request: one free attempt on a fresh one (RFC 9112 §9.3.1), one a request. */

@@ -4,7 +4,7 @@ import { classifyFailure, classifyResponse, type FailureKind } from '../core/cla
 import type { Outcome, OwnReason } from '../core/reasons.js'
 import type { AttemptFinished } from '../telemetry/events.js'
 import { attemptFields } from './attempt-fields.js'
-import { mayStartFresh, reportAttempt, settleAttempt } from './attempt-report.js'
+import { mayStartFresh, reportAttempt, runFailure, settleAttempt } from './attempt-report.js'
 import type { Exchange } from './exchange.js'
 import type { Attempt, AttemptFailure, AttemptListener, HeldResponse, RawHeaders, ResponseHead } from './ports.js'
 
@@ -120,8 +120,7 @@ export class AttemptRun implements AttemptListener {
   onFailure(failure: AttemptFailure): void {
     if (failure.byApp) return this.#endByApp()
     if (mayStartFresh(this.#exchange, failure)) return this.#startFresh()
-    const { kind, code, permanent } = failure
-    this.#fail(kind, permanent, { reason: kind, text: `${kind} ${code}`, nothingSent: kind === 'connect' })
+    this.#fail(failure.kind, failure.permanent, runFailure(failure))
   }
 
   onDelivered(bytes: number): void {

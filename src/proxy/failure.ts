@@ -20,6 +20,9 @@ export const INVALID_REQUEST = 'INVALID_REQUEST'
 const CERTIFICATE =
   /^(CERT_|CRL_|ERR_TLS_CERT|DEPTH_ZERO_SELF_SIGNED|SELF_SIGNED_CERT|UNABLE_TO_(GET|VERIFY|DECODE|DECRYPT)|INVALID_(CA|PURPOSE)$|PATH_LENGTH_EXCEEDED|HOSTNAME_MISMATCH|ERR_SSL_.*(CERTIFICATE|UNKNOWN_CA))/
 
+/** This host has no descriptor, memory or port left: no fault of the upstream. */
+const HOST_SHORT_CODES = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL'])
+
 const BAD_RESPONSE_CODES = new Set([
   'UND_ERR_HEADERS_OVERFLOW',
   'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
@@ -67,7 +70,12 @@ export function connectFailure(error: Error): AttemptFailure {
   const cause = error instanceof AggregateError && error.errors[0] instanceof Error ? error.errors[0] : error
   const code = codeOf(cause)
   const permanent = CERTIFICATE.test(code) || code === 'TLS_FILES'
-  return { kind: 'connect', code, message: cause.message, permanent, byApp: false, idleBeforeMs: null }
+  const kind = connectKind(code)
+  return { kind, code, message: cause.message, permanent, byApp: false, idleBeforeMs: null }
+}
+
+export function connectKind(code: string): 'connect' | 'overloaded' {
+  return HOST_SHORT_CODES.has(code) ? 'overloaded' : 'connect'
 }
 
 /** After the request was handed to a connection, before the response head. */

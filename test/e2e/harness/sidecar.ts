@@ -177,6 +177,13 @@ export class Sidecar {
     return Number(kib) * 1_024
   }
 
+  /** CPU time so far, of all threads, ms (in steps of 10). */
+  async cpuMs(): Promise<number> {
+    const stat = await readFile(`/proc/${this.pid}/stat`, 'latin1')
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return (Number(fields[11]) + Number(fields[12])) * 10
+  }
+
   /** Open file descriptors, sockets included. */
   async descriptors(): Promise<number> {
     return (await readdir(`/proc/${this.pid}/fd`)).length

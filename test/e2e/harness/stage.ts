@@ -1,5 +1,6 @@
 /** What one end-to-end test stands on; everything it started is gone when the test ends. */
 import { rm } from 'node:fs/promises'
+import { connect, type Socket } from 'node:net'
 import { test as base } from 'vitest'
 import { ConfigMapDir, type Files } from '../../support/config-map.js'
 import { type Document, PolicyDir, temporary, toYaml } from './policies.js'
@@ -56,6 +57,16 @@ export class Stage {
     const sidecar = await Sidecar.spawn(path, args, launch)
     this.#sidecars.push(sidecar)
     return sidecar
+  }
+
+  /** Open connections to a port on which nothing is said; some may have been closed by the other side. */
+  async connections(port: number, count: number): Promise<Socket[]> {
+    const sockets = Array.from({ length: count }, () => connect(port, '127.0.0.1').on('error', () => {}))
+    this.later(async () => sockets.map(socket => socket.destroy()))
+    await Promise.all(
+      sockets.map(socket => new Promise(resolve => socket.once('connect', resolve).once('close', resolve))),
+    )
+    return sockets
   }
 
   later(ending: () => Promise<unknown>): void {
