@@ -89,8 +89,7 @@ export class Connection {
   private onEnd(): void {
     // At the end all is read. undici's parser must not be found waiting there: it would throw.
     this.resumeReading?.()
-    if (!this.socket.writable) return
-    this.socket.write(NOTHING)
+    if (this.socket.writable) this.socket.write(NOTHING)
     if (this.socket.errored !== null) this.reset = new CodedError(RESET_BY_PEER, 'reset by the upstream')
   }
 

@@ -1,10 +1,11 @@
 /** One sidecar in front of upstreams that misbehave, under policies whose clocks are short. */
 import type { Socket } from 'node:net'
-import type { Allowance } from './exchange-judge.js'
-import type { PlannedCall } from './exchange-plan.js'
+import { type Allowance, judge } from './exchange-judge.js'
+import type { PlannedCall, PlannedConnection } from './exchange-plan.js'
 import { FaultUpstream } from './fault-upstream.js'
 import { ample, type Document, quickRetry, upstreamDoc } from './policies.js'
 import { freePort } from './ports.js'
+import { play, type SeenCall } from './raw-app.js'
 import type { Sidecar } from './sidecar.js'
 import type { Stage } from './stage.js'
 import { seeded, sleep, until } from './time.js'
@@ -32,6 +33,9 @@ export interface AtRest {
   readonly handles: Readonly<Record<string, number>>
 }
 
+/** Scripts of so many exchanges are kept: an attempt for an app that has left may still be on its way. */
+const KEPT = 5_000
+
 /** The policy directory is read now and then. */
 const COME_AND_GO = ['CloseReq', 'FSReqPromise']
 
@@ -47,7 +51,7 @@ export class FaultStand {
     readonly upstream: FaultUpstream,
   ) {}
 
-  static async start(stage: Stage): Promise<FaultStand> {
+  static async start(stage: Stage, args: readonly string[] = []): Promise<FaultStand> {
     const upstream = await FaultUpstream.start()
     stage.later(() => upstream.close())
     const rude = await FaultUpstream.start(rudely(upstream, seeded(1)))
@@ -56,14 +60,31 @@ export class FaultStand {
     const documents = UPSTREAMS.map(name =>
       upstreamDoc(name, name === 'rude' || name === 'refused' ? targets[name] : upstream.url, POLICIES[name]),
     )
-    const sidecar = await stage.sidecar(documents, [], { probed: true })
+    const sidecar = await stage.sidecar(documents, args, { probed: true })
     return new FaultStand(sidecar, upstream)
   }
 
+  /** Gives what went wrong, with all that is needed to see why. */
+  async run(plan: PlannedConnection): Promise<string[]> {
+    const seen = await play(this.sidecar.port, plan, this.#script(plan.calls))
+    const problems = judge(seen, this.upstream, this.allowances)
+    return problems.map(
+      one => `${one}\n${JSON.stringify({ ...plan, calls: seen.calls.map(call => this.#report(call)) })}`,
+    )
+  }
+
+  /** What happened to one call, as seen from all sides. */
+  #report(call: SeenCall) {
+    const log = this.sidecar.logs.filter(line => String(line['path']).endsWith(`/${call.id}`))
+    const answer = call.answer && { ...call.answer, body: call.answer.body.length }
+    return { ...call, answer, hits: this.upstream.hitsOf(call.id), log }
+  }
+
   /** Ids under which the upstream plays the replies of the calls. */
-  script(calls: readonly PlannedCall[]): string[] {
+  #script(calls: readonly PlannedCall[]): string[] {
     return calls.map(({ replies, body }) => {
       const id = `e${++this.exchanges}`
+      this.upstream.forgetBefore(this.exchanges - KEPT)
       this.upstream.scripts.set(id, { id, replies, bodyBytes: body?.bytes ?? 0 })
       return id
     })

@@ -56,6 +56,11 @@ export class FaultUpstream {
     return this.hits.get(id) ?? []
   }
 
+  forgetBefore(n: number): void {
+    this.scripts.delete(`e${n}`)
+    this.hits.delete(`e${n}`)
+  }
+
   close(): Promise<void> {
     const closed = new Promise<void>(resolve => this.server.close(() => resolve()))
     for (const socket of this.sockets) socket.destroy()
