@@ -1,6 +1,6 @@
 /**
  * Makes from the schemas: the TypeScript types of the documents, the validator code (so that nothing is compiled at
- * start-up), and the field tables of policies/README.md. `--check` writes nothing and fails when a file is stale.
+ * start-up), the schema for editors, and the field tables of policies/README.md. `--check` writes nothing and fails when a file is stale.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -8,11 +8,13 @@ import { fileURLToPath } from 'node:url'
 import Ajv2020 from 'ajv/dist/2020.js'
 import standaloneCode from 'ajv/dist/standalone/index.js'
 import { compile } from 'json-schema-to-typescript'
+import { editorSchema } from './bundle.mjs'
+import { codeExamples, examplesModule, messagesSection } from './code-examples.mjs'
 import { fieldTables, sectionFields } from './reference.mjs'
 
 const here = dirname(fileURLToPath(import.meta.url))
 const root = dirname(here)
-const BANNER = 'Generated from schemas/*.schema.json by `npm run generate`. Do not edit.'
+const BANNER = 'Generated from schemas/ by `npm run generate`. Do not edit.'
 const KINDS = ['upstream', 'policy']
 
 const read = name => JSON.parse(readFileSync(join(here, `${name}.schema.json`), 'utf8'))
@@ -27,11 +29,16 @@ async function documentTypes() {
   })
 }
 
-/** Prose stays out of the validators: they are loaded at every start. */
-function withoutProse(schema) {
-  const prose = new Set(['description', 'title', 'default', 'x-default'])
+const PROSE = new Set(['description', 'title', 'default', 'x-default'])
+
+/** Prose stays out of the validators: they are loaded at every start. Durations and sizes are left to their parsers. */
+function forValidator(schema) {
   return JSON.parse(
-    JSON.stringify(schema, (key, value) => (prose.has(key) && typeof value !== 'object' ? undefined : value)),
+    JSON.stringify(schema, (key, value) => {
+      if (key === 'enumDescriptions' || (PROSE.has(key) && typeof value !== 'object')) return undefined
+      const parsed = typeof value === 'object' && value !== null && value['x-format'] !== undefined
+      return parsed ? { ...value, pattern: undefined } : value
+    }),
   )
 }
 
@@ -49,8 +56,8 @@ function validatorCode() {
     code: { source: true, esm: true },
   })
   for (const word of ['x-format', 'x-min', 'x-max', 'x-default', 'x-words', 'x-allowed']) ajv.addKeyword(word)
-  ajv.addSchema(withoutProse(read('common')))
-  for (const kind of KINDS) ajv.addSchema(withoutProse(read(kind)))
+  ajv.addSchema(forValidator(read('common')))
+  for (const kind of KINDS) ajv.addSchema(forValidator(read(kind)))
   const code = standaloneCode.default(ajv, {
     validateUpstream: 'upstream.schema.json',
     validatePolicy: 'policy.schema.json',
@@ -75,17 +82,36 @@ export const SECTION_FIELDS: Readonly<Record<string, FieldFormat | null>> = ${fi
 `
 }
 
+const forEditors = () => editorSchema(read('common'), read('upstream'), read('policy'))
+
+function schemaModule() {
+  return `/** ${BANNER} */
+import type { JsonSchema } from '../json-schema.js'
+
+/** The one for editors, of both kinds. */
+export const SCHEMA: JsonSchema = ${JSON.stringify(forEditors(), null, 2)}
+`
+}
+
 function policyReference() {
-  const path = join(root, 'policies/README.md')
-  const [head, , tail] = readFileSync(path, 'utf8').split(/<!-- fields:(?:begin|end) -->/)
-  const tables = fieldTables(read('common'), read('upstream'))
-  return `${head}<!-- fields:begin -->\n\n${tables}\n<!-- fields:end -->${tail}`
+  let text = readFileSync(join(root, 'policies/README.md'), 'utf8')
+  text = between(text, 'fields', fieldTables(read('common'), read('upstream')))
+  return between(text, 'messages', messagesSection(codeExamples(root)))
+}
+
+/** The text with what stands between its two marks replaced. */
+function between(text, mark, made) {
+  const [head, , tail] = text.split(new RegExp(`<!-- ${mark}:(?:begin|end) -->`))
+  return `${head}<!-- ${mark}:begin -->\n\n${made}\n<!-- ${mark}:end -->${tail}`
 }
 
 const outputs = {
+  'src/policy/generated/code-examples.ts': () => examplesModule(BANNER, codeExamples(root)),
   'src/policy/generated/documents.ts': documentTypes,
   'src/policy/generated/fields.ts': fieldList,
   'src/policy/generated/validators.ts': validatorCode,
+  'src/policy/generated/schema.ts': schemaModule,
+  'schemas/forbear.schema.json': () => `${JSON.stringify(forEditors(), null, 2)}\n`,
   'policies/README.md': policyReference,
 }
 

@@ -1,5 +1,7 @@
 /** What is listed from the schemas: the field tables of the policy reference, and the fields for the loader. */
 
+import { stringify } from 'yaml'
+
 const SECTIONS = ['timeouts', 'retry', 'budget', 'breaker', 'limits', 'pool']
 
 export function fieldTables(common, upstream) {
@@ -12,7 +14,8 @@ export function fieldTables(common, upstream) {
   const rows = (schema, prefix) =>
     Object.entries(schema.properties).flatMap(([key, raw]) => {
       const field = resolve(raw)
-      return field.properties ? rows(field, `${prefix}${key}.`) : [row(`${prefix}${key}`, field)]
+      if (field.properties) return rows(field, `${prefix}${key}.`)
+      return [row(`${prefix}${key}`, field, schema.required?.includes(key))]
     })
   const table = (title, schema, prefix = '', skip = []) => {
     const properties = Object.fromEntries(Object.entries(schema.properties).filter(([key]) => !skip.includes(key)))
@@ -21,9 +24,9 @@ export function fieldTables(common, upstream) {
       '',
       schema.description,
       '',
-      '| field | value | default | what it does |',
-      '|---|---|---|---|',
-      ...rows({ properties }, prefix),
+      '| field | value | default | example | what it does |',
+      '|---|---|---|---|---|',
+      ...rows({ ...schema, properties }, prefix),
       '',
     ].join('\n')
   }
@@ -52,12 +55,21 @@ export function sectionFields(common, upstream) {
 
 const cell = text => text.replaceAll('|', '\\|').replaceAll('<name>', '&lt;name&gt;')
 
-function row(name, field) {
-  const standard = field.default !== undefined ? `\`${JSON.stringify(field.default)}\`` : (field['x-default'] ?? '')
-  return `| \`${name}\` | ${cell(value(field))} | ${cell(standard.replaceAll('"', ''))} | ${cell(field.description)} |`
+function row(name, field, required) {
+  const standard =
+    field.default !== undefined ? code(field.default) : (field['x-default'] ?? (required ? 'required' : ''))
+  const example = field.examples === undefined ? '' : code(field.examples[0])
+  const cells = [`\`${name}\``, valueText(field), standard, example, field.description]
+  return `| ${cells.map(cell).join(' | ')} |`
 }
 
-function value(field) {
+/** As it is written in a policy, on one line. */
+function code(written) {
+  return `\`${stringify(written, { collectionStyle: 'flow', lineWidth: 0, flowCollectionPadding: false }).trim()}\``
+}
+
+/** What may be written there, in a few words. */
+export function valueText(field) {
   if (field['x-format']) {
     const kind = field['x-format'] === 'size' ? 'size' : 'duration'
     const none = field['x-format'].endsWith('none') ? ', or `none`' : ''
@@ -65,7 +77,7 @@ function value(field) {
   }
   if (field.enum) return field.enum.map(word => `\`${word}\``).join(', ')
   if (field['x-allowed']) return field['x-allowed']
-  if (field.type === 'array') return `list; each: ${value(field.items)}`
+  if (field.type === 'array') return `list; each: ${valueText(field.items)}`
   if (field.type === 'object') return 'mapping of text to text'
   if (field.minimum !== undefined)
     return `${field.type === 'integer' ? 'whole number' : 'number'} ${field.minimum} to ${field.maximum}`

@@ -7,9 +7,9 @@ import type { Snapshot } from './core/snapshot.js'
 import { drained, QUIET_MS } from './pipeline/drain.js'
 import { Pipeline } from './pipeline/pipeline.js'
 import { parseDurationMs } from './policy/duration.js'
-import { loadPolicies } from './policy/load.js'
+import { loadAtStart } from './policy/load-in-worker.js'
+import type { Load } from './policy/load-request.js'
 import { formatMessage, type PolicyMessage } from './policy/messages.js'
-import { readPolicyDirectory } from './policy/source.js'
 import { PolicyWatcher } from './policy/watcher.js'
 import { BindError } from './proxy/bind.js'
 import { Listeners } from './proxy/listeners.js'
@@ -62,11 +62,11 @@ export class ConfigurationError extends Error {
 
 /** Starts everything, or rejects with `ConfigurationError` or `BindError` and holds nothing. */
 export async function startSidecar(options: SidecarOptions): Promise<Sidecar> {
-  const loaded = loadPolicies(readPolicyDirectory(options.policiesDir), { mode: options.start, generation: 1 })
+  const { loaded, load } = loadAtStart(options.policiesDir, options.start)
   const snapshot = loaded.ok ? loaded.snapshot : loaded.partial
   if (snapshot === undefined) throw new ConfigurationError(loaded.messages)
   const log = createLogSink({ level: options.logLevel, accessLog: options.accessLog, pretty: options.pretty ?? false })
-  const runtime = new Runtime(options, log, snapshot)
+  const runtime = new Runtime(options, log, snapshot, load)
   const addresses = await runtime.start(loaded.messages)
   return {
     addresses,
@@ -97,7 +97,7 @@ class Runtime {
   #reloadError: SidecarStatus['lastReloadError'] = null
   #end: (code: number) => void = () => {}
 
-  constructor(options: SidecarOptions, log: LogSink, snapshot: Snapshot) {
+  constructor(options: SidecarOptions, log: LogSink, snapshot: Snapshot, load: Load) {
     this.#options = options
     this.closed = new Promise(resolve => {
       this.#end = resolve
@@ -109,7 +109,7 @@ class Runtime {
     this.#transport.reconcile(snapshot)
     this.#pipeline = this.#createPipeline(snapshot, pseudonym)
     this.#listeners = new Listeners(
-      { listen: options.listen, pseudonym, resolver: this.#resolver },
+      { listen: options.listen, pseudonym, resolver: this.#resolver, clock: this.#clock },
       this.#pipeline,
       this.#sink,
     )
@@ -118,6 +118,7 @@ class Runtime {
       mode: options.start,
       clock: this.#clock,
       current: snapshot,
+      load,
       onSnapshot: next => this.#apply(next),
       onReload: event => this.#onReload(event),
       onNotice: (level, message) => this.#sink.emit({ type: 'notice', level, message }),

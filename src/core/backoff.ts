@@ -40,8 +40,15 @@ export function backoffDelayMs(
   }
 }
 
-/** Shortest and longest wait that `backoffDelayMs` may return before this retry, ms. */
-export function backoffRangeMs(s: BackoffSettings, retry: number): { minMs: number; maxMs: number } {
+/**
+ * Shortest and longest wait that `backoffDelayMs` may return before this retry, ms.
+ * @param previousMaxMs the longest that the wait before this one may have been; default: as long as these settings made it
+ */
+export function backoffRangeMs(
+  s: BackoffSettings,
+  retry: number,
+  previousMaxMs: number | null = null,
+): { minMs: number; maxMs: number } {
   const v = plainDelayMs(s, retry)
   switch (s.jitter.kind) {
     case 'none':
@@ -51,7 +58,7 @@ export function backoffRangeMs(s: BackoffSettings, retry: number): { minMs: numb
     case 'equal':
       return { minMs: clipped(v / 2), maxMs: clipped(v) }
     case 'decorrelated': {
-      const longest = product(s.baseMs, 3 ** retry)
+      const longest = previousMaxMs === null ? product(s.baseMs, 3 ** retry) : Math.max(s.baseMs, 3 * previousMaxMs)
       return { minMs: clipped(Math.min(s.capMs, s.baseMs)), maxMs: clipped(Math.min(s.capMs, longest)) }
     }
     case 'range':

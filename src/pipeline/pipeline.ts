@@ -203,14 +203,15 @@ export class Pipeline {
   }
 
   /** Before a further attempt, a request also obeys what the policy in force now tightens. */
-  #whyNoRetry(exchange: Exchange): DenialReason | null {
+  #whyNoRetry(exchange: Exchange): DenialReason | 'not-retryable' | null {
     if (this.retriesOff) return 'retries-off'
     if (exchange.generation === this.#snapshot.generation) return null
     const now = this.#snapshot.upstreams.get(exchange.upstream.name)
     if (now === undefined) return 'retries-exhausted'
     const route = now.routes.find(candidate => candidate.name === exchange.route)
-    const { maxAttempts } = (route?.policy ?? now.policy).retry
-    return exchange.attempts >= maxAttempts ? 'retries-exhausted' : null
+    const { retry } = route?.policy ?? now.policy
+    if (exchange.attempts >= retry.maxAttempts) return 'retries-exhausted'
+    return exchange.memory?.stillWorthIt(retry) === false ? 'not-retryable' : null
   }
 
   #refuse(downstream: Downstream, reason: OwnReason, upstream: string | null): void {

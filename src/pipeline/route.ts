@@ -1,11 +1,12 @@
 /**
- * Which upstream a call on the shared port is meant for, and which of its routes applies. Pure: the tables are built
+ * Which upstream a call on the shared port is meant for. Pure: the tables are built
  * once per snapshot, a look-up allocates nothing but its result. Paths are compared byte for byte, never decoded, so
  * that a signed or encoded URL cannot be matched as something it is not.
  */
-import { isHeaderName } from '../core/headers.js'
-import type { RouteMatch, RouteSnapshot, Snapshot, UpstreamSnapshot } from '../core/snapshot.js'
-import type { RawHeaders } from './ports.js'
+import { isUnder, pathEnd } from '../core/route-match.js'
+import type { Snapshot, UpstreamSnapshot } from '../core/snapshot.js'
+
+export { matchRoute } from '../core/route-match.js'
 
 export interface SharedRequest {
   /** Authority of an absolute-form request target; `null` for origin-form. */
@@ -71,23 +72,6 @@ export function compileRouter(snapshot: Snapshot): Router {
       return matchPrefix(tables.byFirstSegment, path)
     },
   }
-}
-
-/** The first route of the upstream that matches, or `null`. `path` as the upstream sees it; the query is not part. */
-export function matchRoute(
-  upstream: UpstreamSnapshot,
-  method: string,
-  path: string,
-  headers: RawHeaders,
-): RouteSnapshot | null {
-  for (const route of upstream.routes) {
-    const { match } = route
-    if (match.methods !== null && !match.methods.has(method)) continue
-    if (!matchesPath(match.path, path)) continue
-    if (match.headers.length > 0 && !matchesHeaders(match.headers, headers)) continue
-    return route
-  }
-  return null
 }
 
 function buildTables(snapshot: Snapshot): Tables {
@@ -170,51 +154,9 @@ function firstSegment(path: string): string {
   return path.slice(1, slash === -1 || slash > end ? end : slash)
 }
 
-/** Where the query begins, or the length. */
-function pathEnd(path: string): number {
-  const query = path.indexOf('?')
-  return query === -1 ? path.length : query
-}
-
-/** `prefix` is `''`, `/`, or `/a/b` without a trailing slash; the boundary is a slash, the query or the end. */
-function isUnder(prefix: string, path: string): boolean {
-  if (prefix.length <= 1) return path.startsWith('/')
-  if (!path.startsWith(prefix)) return false
-  if (path.length === prefix.length) return true
-  const next = path.charCodeAt(prefix.length)
-  return next === 47 || next === 63
-}
-
 function strip(prefix: string, path: string): string {
   if (prefix.length <= 1) return path
   if (path.length === prefix.length) return '/'
   const rest = path.slice(prefix.length)
   return rest.charCodeAt(0) === 63 ? `/${rest}` : rest
-}
-
-function matchesPath(match: RouteMatch['path'], path: string): boolean {
-  if (match.kind === 'any') return true
-  if (match.kind === 'prefix') return isUnder(match.prefix, path)
-  const end = pathEnd(path)
-  let at = 0
-  for (const segment of match.segments) {
-    if (at >= end || path.charCodeAt(at) !== 47) return false
-    const slash = path.indexOf('/', at + 1)
-    const stop = slash === -1 || slash > end ? end : slash
-    const length = stop - at - 1
-    if (segment === null ? length === 0 : segment.length !== length || !path.startsWith(segment, at + 1)) return false
-    at = stop
-  }
-  return at === end
-}
-
-function matchesHeaders(wanted: RouteMatch['headers'], headers: RawHeaders): boolean {
-  for (const { name, value } of wanted) {
-    let hit = false
-    for (let i = 0; i + 1 < headers.length && !hit; i += 2) {
-      hit = headers[i + 1] === value && isHeaderName(headers[i] as string, name)
-    }
-    if (!hit) return false
-  }
-  return true
 }

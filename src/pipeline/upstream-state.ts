@@ -49,6 +49,8 @@ export class UpstreamState {
 
   /** Takes an edit over: counts survive, limits move; another target or other TLS makes what was learnt worthless. */
   reconcile(snapshot: UpstreamSnapshot): void {
+    // A reload keeps the object where nothing was edited.
+    if (snapshot === this.#snapshot) return
     const moved = !sameTarget(this.#snapshot, snapshot)
     this.#snapshot = snapshot
     this.#pool.reconfigure(poolLimits(snapshot))

@@ -1,5 +1,4 @@
 import type { Snapshot, UpstreamSnapshot } from '../core/snapshot.js'
-import { nearest } from './nearest.js'
 
 /** Where a call is meant to go, in the terms of the request line. */
 export interface CallAddress {
@@ -11,6 +10,7 @@ export interface CallAddress {
 
 const ABSOLUTE = /^(https?):\/\/([^/?#@\s]+)([/?][^#\s]*)?(?:#.*)?$/i
 const PATH = /^(\/[^#\s]*)(?:#.*)?$/
+const MAX_PORT = 65_535
 /** Any of them reaches a port that is bound on another of them. */
 const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]', '0.0.0.0', '[::]'])
 
@@ -23,7 +23,13 @@ export function parseCallAddress(url: string): CallAddress | null {
   const [, scheme = '', host = '', rest = ''] = parts
   const port = scheme.toLowerCase() === 'https' ? 443 : 80
   const authority = /:\d+$/.test(host) ? host : `${host}:${port}`
+  if (Number(authority.slice(authority.lastIndexOf(':') + 1)) > MAX_PORT) return null
   return { authority: authority.toLowerCase(), path: rest.startsWith('/') ? rest : `/${rest}` }
+}
+
+/** A token (RFC 9110 §9.1). */
+export function isMethod(text: string): boolean {
+  return /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(text)
 }
 
 /** The upstream whose own port the address is. */
@@ -36,33 +42,12 @@ export function ownPortOf(snapshot: Snapshot, { authority }: CallAddress): Upstr
   return null
 }
 
-/** What is there instead, most likely first, one line each; for an address that no upstream takes. */
-export function nearMisses(snapshot: Snapshot, { authority, path }: CallAddress): string[] {
-  const upstreams = [...snapshot.upstreams.values()]
-  const near = upstreams.filter(upstream => isNear(upstream, authority, path))
-  return (near.length > 0 ? near : upstreams).slice(0, MAX_MISSES).map(waysIn)
-}
-
-const MAX_MISSES = 5
-
-function isNear({ match, target, name }: UpstreamSnapshot, authority: string | null, path: string): boolean {
-  const segments = match.pathPrefix.split('/').length
-  const start = (path.split('?')[0] ?? '').split('/').slice(0, segments).join('/')
-  if (nearest(start, [match.pathPrefix, `/${name}`]) !== null) return true
-  return authority !== null && nearest(hostOf(authority), [...match.hosts, target.hostname]) !== null
-}
-
-/** `shop takes /shop and shop.internal on the shared port, and everything on 127.0.0.1:15101` */
-function waysIn({ name, match, listen }: UpstreamSnapshot): string {
-  const shared = `${[match.pathPrefix, ...match.hosts].join(' and ')} on the shared port`
-  return `${name} takes ${shared}${listen === null ? '' : `, and everything on ${listen}`}`
-}
-
 function comparable(address: string): string {
   const host = hostOf(address).toLowerCase()
   return `${LOOPBACK.has(host) ? 'loopback' : host}${address.slice(host.length)}`
 }
 
-function hostOf(authority: string): string {
+/** Without the port. */
+export function hostOf(authority: string): string {
   return authority.slice(0, authority.lastIndexOf(':'))
 }

@@ -1,10 +1,13 @@
 /** Everything wrong with the policies at some paths, for a person or a pipeline that is about to ship them. */
-import { statSync } from 'node:fs'
+import { setsOf } from './check-sets.js'
 import { loadPolicies } from './load.js'
 import type { PolicyMessage } from './messages.js'
-import { fileLabel, type PolicySource, readPolicyDirectory, readPolicyFiles } from './source.js'
+import type { Left } from './shown-messages.js'
+import { fileLabel, type PolicySource } from './source.js'
 
 export interface CheckReport {
+  /** Of this form; goes up when a field is removed or changes its meaning. */
+  readonly version: 1
   readonly files: number
   /** Valid or not. */
   readonly upstreams: number
@@ -13,42 +16,59 @@ export interface CheckReport {
   readonly messages: readonly PolicyMessage[]
 }
 
+/** File as in the messages → its text. */
+export type SourceTexts = ReadonlyMap<string, string>
+
 export interface Checked extends CheckReport {
-  /** File as in the messages → its text. */
-  readonly sources: ReadonlyMap<string, string>
+  readonly sources: SourceTexts
 }
 
-/** Each directory is a set of its own; single files are one set together. A path that does not exist throws `ENOENT`. */
-export function checkPaths(paths: readonly string[]): Checked {
-  const directories = paths.filter(path => statSync(path).isDirectory())
-  const files = paths.filter(path => !directories.includes(path))
-  const sets = [...directories.map(readPolicyDirectory), ...(files.length > 0 ? [readPolicyFiles(files)] : [])]
+/** The paths must exist; `stdin` is read where one of them is `-`. */
+export function checkPaths(paths: readonly string[], stdin: Uint8Array = new Uint8Array()): Checked {
+  const sets = setsOf(paths, stdin)
   const reports = sets.map(checkSet)
   const messages = reports.flatMap(report => report.messages)
-  const errors = messages.filter(({ severity }) => severity === 'error').length
   return {
+    version: 1,
     files: sets.reduce((sum, set) => sum + set.files.length, 0),
     upstreams: reports.reduce((sum, report) => sum + report.upstreams, 0),
-    errors,
-    warnings: messages.length - errors,
+    errors: countOf(reports, 'error'),
+    warnings: countOf(reports, 'warning'),
     messages,
     sources: new Map(sets.flatMap(set => set.files.map(({ name, text }) => [fileLabel(set, name), text] as const))),
   }
 }
 
-/** `2 files, 3 upstreams, 0 errors, 1 warning`. */
-export function summaryOf({ files, upstreams, errors, warnings }: CheckReport): string {
+/** `2 files, 3 upstreams, 0 errors, 1 warning`, and that warnings fail where that is what failed. */
+export function summaryOf({ files, upstreams, errors, warnings }: CheckReport, strict: boolean): string {
   const count = (n: number, word: string) => `${n} ${word}${n === 1 ? '' : 's'}`
-  return [count(files, 'file'), count(upstreams, 'upstream'), count(errors, 'error'), count(warnings, 'warning')].join(
-    ', ',
-  )
+  const counts = [
+    count(files, 'file'),
+    count(upstreams, 'upstream'),
+    count(errors, 'error'),
+    count(warnings, 'warning'),
+  ]
+  return `${counts.join(', ')}${strict && warnings > 0 ? '; warnings fail (--strict)' : ''}`
 }
 
-function checkSet(source: PolicySource): { upstreams: number; messages: readonly PolicyMessage[] } {
+interface SetReport {
+  readonly upstreams: number
+  readonly messages: readonly PolicyMessage[]
+  readonly left: Left
+}
+
+function checkSet(source: PolicySource): SetReport {
   const result = loadPolicies(source, { mode: 'valid-only', generation: 1 })
   const snapshot = result.ok ? result.snapshot : result.partial
   return {
     upstreams: snapshot === undefined ? 0 : snapshot.upstreams.size + snapshot.invalid.size,
     messages: result.messages,
+    left: result.left,
   }
+}
+
+/** Those that are not shown count, the message that says so does not. */
+function countOf(reports: readonly SetReport[], wanted: PolicyMessage['severity']): number {
+  const isOne = ({ severity, code }: PolicyMessage) => severity === wanted && code !== 'FB019' && code !== 'FB069'
+  return reports.reduce((sum, { messages, left }) => sum + messages.filter(isOne).length + left[`${wanted}s`], 0)
 }

@@ -63,22 +63,26 @@ function tlsOf(tls: TlsSettings): TlsSettings {
 }
 
 function routeOf(route: Route, policy: EffectivePolicy): RouteSnapshot {
-  const { methods, path, pathPrefix, headers = {} } = route.match
   return Object.freeze({
     name: route.name,
-    match: Object.freeze({
-      methods: methods === undefined ? null : new Set(methods),
-      path: pathOf(path, pathPrefix),
-      headers: Object.freeze(
-        Object.entries(headers).map(([name, value]) => Object.freeze({ name: name.toLowerCase(), value })),
-      ),
-    }),
+    match: routeMatchOf(route.match),
     policy,
     own: Object.freeze({
       breaker: route.breaker !== undefined,
       limits: route.limits !== undefined,
       budget: route.budget !== undefined,
     }),
+  })
+}
+
+/** @param match has passed the schema */
+export function routeMatchOf({ methods, path, pathPrefix, headers = {} }: Route['match']): RouteSnapshot['match'] {
+  return Object.freeze({
+    methods: methods === undefined ? null : new Set(methods),
+    path: pathOf(path, pathPrefix),
+    headers: Object.freeze(
+      Object.entries(headers).map(([name, value]) => Object.freeze({ name: name.toLowerCase(), value })),
+    ),
   })
 }
 

@@ -1,12 +1,12 @@
 /** One YAML document as plain values, and where each of them stands in its file. */
-import type { LineCounter } from 'yaml'
 import { CODES, type MessageCode } from './codes.js'
+import { type Lines, positionAt } from './lines.js'
 import type { PolicyMessage } from './messages.js'
 
 /** Keys and indices from the top of a document. */
 export type Path = readonly (string | number)[]
 
-/** Offsets in the file, UTF-16 units, end exclusive. */
+/** Offsets in the piece of the file that was parsed, UTF-16 units, end exclusive. */
 export interface Span {
   readonly start: number
   readonly end: number
@@ -25,8 +25,10 @@ export interface Entry {
 export interface ParsedDocument {
   /** As messages name it. */
   readonly file: string
-  readonly lines: LineCounter
+  readonly lines: Lines
   readonly top: Span
+  /** Of the text that it was parsed from, told with the first of its documents: a file has room for so many. */
+  readonly tokens: number
   /** Frozen; mappings have no prototype. */
   readonly root: unknown
   readonly entries: ReadonlyMap<object, ReadonlyMap<string, Entry>>
@@ -63,7 +65,7 @@ export function entryAt(document: ParsedDocument, path: Path): Entry | null {
 
 export function message(document: ParsedDocument, finding: Finding): PolicyMessage {
   const span = spanOf(document, finding)
-  const { line, col } = document.lines.linePos(span.start)
+  const { line, col } = positionAt(document.lines, span.start)
   return {
     code: finding.code,
     severity: CODES[finding.code].severity,
@@ -90,13 +92,13 @@ function spanOf(document: ParsedDocument, { path, mark }: Pick<Finding, 'path' |
 
 /** Where the value at `path` stands. */
 export function placeOf(document: ParsedDocument, path: Path): { file: string; line: number; col: number } {
-  const { line, col } = document.lines.linePos(spanOf(document, { path }).start)
+  const { line, col } = positionAt(document.lines, spanOf(document, { path }).start)
   return { file: document.file, line, col }
 }
 
 /** `file:line` of what was written at `path`, to be named in another message. */
 export function whereText(document: ParsedDocument, path: Path): string {
-  const { line } = document.lines.linePos(spanOf(document, { path, mark: 'key' }).start)
+  const { line } = positionAt(document.lines, spanOf(document, { path, mark: 'key' }).start)
   return `${document.file}:${line}`
 }
 

@@ -1,8 +1,10 @@
 /** The sentences of `forbear explain`. */
 import { repeatable } from '../core/idempotency.js'
-import type { RouteMatch, RouteSnapshot, UpstreamSnapshot } from '../core/snapshot.js'
+import type { RetrySettings, RouteMatch, RouteSnapshot, UpstreamSnapshot } from '../core/snapshot.js'
 import { durationText } from './duration-text.js'
-import type { Forecast, WaitRange } from './forecast.js'
+import type { Forecast } from './forecast.js'
+import { type OtherRoute, pathMatchText } from './other-routes.js'
+import type { WaitRange } from './waits.js'
 
 /** Where a call goes. */
 export interface FoundCall {
@@ -36,17 +38,29 @@ export function routeText({ upstream, route }: FoundCall): string {
   return upstream.routes.length === 0 ? 'none is written' : `none of ${upstream.routes.length} matches`
 }
 
+/** One line each, after the route that is taken. */
+export function otherRouteTexts(others: readonly (OtherRoute & { readonly at: string | null })[]): string[] {
+  const shown = others.slice(0, MAX_OTHERS).map(({ name, at, missed, text }) => {
+    const place = at === null ? '' : ` (${at})`
+    return `${missed === null ? 'never' : 'not'} ${name}${place}: ${missed === null ? 'it ' : ''}${text}`
+  })
+  const more = others.length - shown.length
+  return more > 0 ? [...shown, `and ${more} more that nearly match`] : shown
+}
+
+const MAX_OTHERS = 5
+
 function matchText({ methods, path, headers }: RouteMatch): string {
   const parts = [
     ...(methods === null ? [] : [[...methods].join(' or ')]),
     ...(path.kind === 'prefix' ? [`path under ${path.prefix}`] : []),
-    ...(path.kind === 'exact' ? [`path /${path.segments.map(segment => segment ?? '{…}').join('/')}`] : []),
+    ...(path.kind === 'exact' ? [`path ${pathMatchText(path)}`] : []),
     ...headers.map(({ name, value }) => `${name}: ${value}`),
   ]
   return parts.length === 0 ? 'every call' : parts.join(', ')
 }
 
-export function attemptsText(maxAttempts: number): string {
+export function attemptsText({ maxAttempts }: Forecast): string {
   return maxAttempts === 1 ? '1: never retried' : `at most ${maxAttempts}, the first included`
 }
 
@@ -75,9 +89,11 @@ export function repeatedText(method: string, { repeatability }: Forecast, keyHea
 }
 
 /** One line each. What was answered is repeated only where the call may be sent twice. */
-export function waitTexts({ waits, repeatability }: Forecast, retryAfterCapMs: number): string[] {
+export function waitTexts({ waits, repeatability }: Forecast, retry: RetrySettings): string[] {
   if (!repeatable(repeatability.kind)) return waits.map(wait => waitText(wait, ''))
-  const hint = `or as long as a Retry-After asks, up to ${durationText(retryAfterCapMs)}, and the wait above on top`
+  const grows = [retry.backoff, retry.throttled].some(({ jitter }) => jitter.kind === 'decorrelated')
+  const asked = `or as long as a Retry-After asks, up to ${durationText(retry.retryAfter.capMs)}, and the wait above on top`
+  const hint = grows ? `${asked}, from which the next one grows` : asked
   return [
     ...waits.map(wait => waitText(wait, `; after a 429: ${rangeText(wait.throttled.minMs, wait.throttled.maxMs)}`)),
     hint,
@@ -93,10 +109,27 @@ function rangeText(minMs: number, maxMs: number): string {
   return minMs === maxMs ? durationText(minMs) : `${durationText(minMs)} to ${durationText(maxMs)}`
 }
 
-export function worstText({ worstCaseMs, endedByTotal }: Forecast): string {
-  if (!Number.isFinite(worstCaseMs)) return 'the app waits without end: no clock is set'
-  const why = endedByTotal ? 'timeouts.total' : 'every attempt and wait at its longest'
-  return `the app has an answer ${durationText(worstCaseMs)} after its request was sent (${why})`
+/** One line, or a second for what may come on top. */
+export function worstTexts({ worst }: Forecast): string[] {
+  const { ms, because, queuedMs } = worst
+  const answered = `the app has an answer ${durationText(ms)} after its request was sent`
+  switch (because) {
+    case 'total':
+      return [`${answered} (timeouts.total)`]
+    case 'app':
+      return [`${answered} (its own forbear-timeout-ms)`]
+    case 'attempts':
+      return [`${answered} (every attempt and wait at its longest)`, queuedText(queuedMs)]
+    case 'held':
+      return ['the app waits without end while the breaker is open or the gate closed: timeouts.total is none']
+    case 'no-clock':
+      return ['the app waits without end: no clock is set']
+  }
+}
+
+function queuedText(queuedMs: number): string {
+  if (!Number.isFinite(queuedMs)) return 'with maxInFlight calls before it, later: timeouts.total is none'
+  return `with maxInFlight calls before it, ${durationText(queuedMs)} (timeouts.total)`
 }
 
 export function breakerText({ upstream, route }: FoundCall): string {

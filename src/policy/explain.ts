@@ -3,15 +3,17 @@ import {
   attemptsText,
   breakerText,
   type FoundCall,
+  otherRouteTexts,
   repeatedText,
   retriedText,
   routeText,
   targetText,
   viaText,
   waitTexts,
-  worstText,
+  worstTexts,
 } from './explain-words.js'
 import { type Forecast, forecast, retriesInTenSeconds } from './forecast.js'
+import { otherRoutes } from './other-routes.js'
 import type { EffectiveField } from './provenance.js'
 
 export interface ExplainedCall extends FoundCall {
@@ -23,6 +25,8 @@ export interface ExplainedCall extends FoundCall {
   /** The app's, flat. */
   readonly headers: readonly string[]
   readonly fields: readonly EffectiveField[]
+  /** `file:line` of every route of the upstream, by name. */
+  readonly places: ReadonlyMap<string, string>
 }
 
 /** Calls a second for which the budget is told. */
@@ -34,10 +38,10 @@ export function explainText(call: ExplainedCall): string {
   const future = forecast(policy, call.method, call.headers)
   const rows: [string, string[]][] = [
     ['upstream', [`${upstream.name}, ${targetText(upstream)}`, `${viaText(call)}; it sees ${call.path}`]],
-    ['route', [routeText(call)]],
-    ['attempts', [attemptsText(policy.retry.maxAttempts)]],
-    ...(policy.retry.maxAttempts > 1 ? retryRows(call, future) : []),
-    ['at worst', [worstText(future)]],
+    ['route', [routeText(call), ...otherRouteTexts(othersOf(call))]],
+    ['attempts', [attemptsText(future)]],
+    ...(future.maxAttempts > 1 ? retryRows(call, future) : []),
+    ['at worst', worstTexts(future)],
     ['breaker', [breakerText(call)]],
   ]
   return `${call.method} ${call.url}\n\n${labelled(rows)}\n\n${fieldTable(call.fields)}\n`
@@ -46,8 +50,8 @@ export function explainText(call: ExplainedCall): string {
 /** The same for tools; `null` stands for a clock that never ends. */
 export function explainData(call: ExplainedCall): object {
   const { method, url, upstream, route, via, path, fields } = call
-  const { retry, budget } = (route ?? upstream).policy
-  const { repeatability, waits, worstCaseMs } = forecast((route ?? upstream).policy, method, call.headers)
+  const { budget } = (route ?? upstream).policy
+  const { repeatability, maxAttempts, waits, worst } = forecast((route ?? upstream).policy, method, call.headers)
   const retriesPer10s = RATES.map(perSecond => ({
     perSecond,
     succeeding: retriesInTenSeconds(budget, perSecond, true),
@@ -61,13 +65,25 @@ export function explainData(call: ExplainedCall): object {
     via,
     path,
     route: route?.name ?? null,
-    maxAttempts: retry.maxAttempts,
+    otherRoutes: othersOf(call),
+    maxAttempts,
     repeatable: repeatability.kind,
     waits,
-    worstCaseMs: Number.isFinite(worstCaseMs) ? worstCaseMs : null,
+    worstCaseMs: finite(worst.ms),
+    worstCaseBecause: worst.because,
+    worstCaseQueuedMs: finite(worst.queuedMs),
     retriesPer10s,
     fields,
   }
+}
+
+function othersOf({ upstream, route, method, path, headers, places }: ExplainedCall) {
+  const others = otherRoutes(upstream, route, method, path, headers)
+  return others.map(other => ({ ...other, at: places.get(other.name) ?? null }))
+}
+
+function finite(ms: number): number | null {
+  return Number.isFinite(ms) ? ms : null
 }
 
 function retryRows({ method, upstream, route }: ExplainedCall, future: Forecast): [string, string[]][] {
@@ -76,7 +92,7 @@ function retryRows({ method, upstream, route }: ExplainedCall, future: Forecast)
   return [
     ['retried', [retriedText(retry)]],
     ['repeated', [repeatedText(method, future, retry.idempotency.keyHeaders)]],
-    ['waits', waitTexts(future, retry.retryAfter.capMs)],
+    ['waits', waitTexts(future, retry)],
     [
       'budget',
       [

@@ -1,5 +1,6 @@
 /** What is wrong with a policy set: the data, and its form for people and for tools. */
 import { CODES, type MessageCode } from './codes.js'
+import { excerpt, printable, SourceLines } from './excerpt.js'
 
 export interface PolicyMessage {
   readonly code: MessageCode
@@ -25,6 +26,8 @@ export interface FormatOptions {
   readonly color?: boolean
   /** File as in the messages → its text: shows the line with a caret. */
   readonly sources?: ReadonlyMap<string, string>
+  /** Width of the terminal, for the source lines. */
+  readonly columns?: number | undefined
 }
 
 /** A message about a file, or the directory, as a whole. */
@@ -57,13 +60,19 @@ export function formatMessage(message: PolicyMessage): string {
 
 /** One message after the other; with `sources`, each followed by its source line and a caret. */
 export function formatMessages(list: readonly PolicyMessage[], options: FormatOptions = {}): string {
-  return list.map(message => formatOne(message, options)).join('\n')
+  const lines = options.sources === undefined ? null : new SourceLines(options.sources)
+  return list.map(message => formatOne(message, lines, options)).join('\n')
 }
 
-function formatOne(message: PolicyMessage, { color = false, sources }: FormatOptions): string {
+function formatOne(
+  message: PolicyMessage,
+  lines: SourceLines | null,
+  { color = false, columns }: FormatOptions,
+): string {
   const head = color ? colored(message) : formatMessage(message)
-  const line = message.line === 0 ? undefined : sources?.get(message.file)?.split(/\r\n|\n|\r/)[message.line - 1]
-  return line === undefined ? head : `${head}\n${excerpt(message, line, color)}`
+  const line = lines?.at(message.file, message.line)
+  if (line === undefined || message.line === 0) return head
+  return `${head}\n${excerpt(message, line, { columns, paint: marks => (color ? paint(36, marks) : marks) })}`
 }
 
 function place({ file, line, col }: PolicyMessage): string {
@@ -81,24 +90,6 @@ function colored(message: PolicyMessage): string {
   const tint = message.severity === 'error' ? 31 : 33
   const parts = [place(message), message.path, sentence(message)].map(printable)
   return [paint(1, parts[0] ?? ''), parts[1] ?? '', paint(tint, parts[2] ?? '')].filter(part => part !== '').join('  ')
-}
-
-/** Longest piece of a source line that is shown. */
-const WIDTH = 120
-
-function excerpt({ line, col, length }: PolicyMessage, source: string, color: boolean): string {
-  const from = col - 1 > WIDTH - 20 ? col - 41 : 0
-  const shown = printable(source.slice(from, from + WIDTH))
-  const at = col - 1 - from
-  const marks = '^'.repeat(Math.max(1, Math.min(length, shown.length - at)))
-  const gutter = String(line).padStart(5)
-  const caret = `${' '.repeat(at)}${color ? paint(36, marks) : marks}`
-  return `${gutter} | ${shown}\n${' '.repeat(gutter.length)} | ${caret}`
-}
-
-/** A policy is text that somebody else wrote: its control characters must not reach a terminal or a log. */
-function printable(text: string): string {
-  return text.replace(/\t/g, ' ').replace(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, '\ufffd')
 }
 
 function compare(a: string, b: string): number {

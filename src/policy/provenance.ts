@@ -45,6 +45,19 @@ export function explainPolicy(
   return route === undefined ? null : listed(route.fields, true)
 }
 
+/** `file:line` of every route of an upstream, by name. */
+export function routePlaces(source: PolicySource, upstreamName: string): Map<string, string> {
+  const upstream = readDocuments(source).judged.find(({ kind, name }) => kind === 'Upstream' && name === upstreamName)
+  const routes = upstream === undefined ? undefined : valueAt(upstream.document.root, ['spec', 'routes'])
+  if (upstream === undefined || !Array.isArray(routes)) return new Map()
+  return new Map(
+    routes.map((route, index) => {
+      const { file, line } = placeOf(upstream.document, ['spec', 'routes', index])
+      return [String(valueAt(route, ['name'])), `${file}:${line}`]
+    }),
+  )
+}
+
 function listed(fields: Fields, isRoute: boolean): EffectiveField[] {
   return Object.keys(SECTION_FIELDS).flatMap(name => {
     if (name === HEADERS) return headers(fields)

@@ -1,29 +1,79 @@
 /** The documents of a set, each judged on its own. */
 import { type JudgedDocument, judgeDocument } from './judge.js'
+import { type KnownDocuments, keyOf, movedTo } from './known-documents.js'
 import { fileMessage, type PolicyMessage } from './messages.js'
+import { type Piece, piecesOf } from './pieces.js'
 import { fileLabel, type PolicySource } from './source.js'
-import { parseYamlFile } from './yaml-file.js'
+import { parseYaml } from './yaml-file.js'
+import { excess, fileRoom, type Room } from './yaml-stream.js'
 
 export interface DocumentSet {
   readonly judged: readonly JudgedDocument[]
   /** About files and documents; what lies between documents is not looked at yet. */
   readonly messages: readonly PolicyMessage[]
+  /** Of this set, for the next. */
+  readonly known: KnownDocuments
+  /** Documents that were not known. */
+  readonly parsed: number
 }
 
-export function readDocuments(source: PolicySource): DocumentSet {
-  const judged: JudgedDocument[] = []
-  const messages: PolicyMessage[] = source.problem === null ? [] : [source.problem]
+/** Only what is not in `known` is parsed and judged. */
+export function readDocuments(source: PolicySource, known: KnownDocuments = new Map()): DocumentSet {
+  const reader = new SetReader(known)
+  const { judged, messages } = reader
+  if (source.problem !== null) messages.push(source.problem)
   for (const { name, text } of source.files) {
     const file = fileLabel(source, name)
     // A file that was cut to nothing must not pass for one without upstreams.
     if (text.trim() === '') messages.push(fileMessage('FB002', file, 'is empty: give it a document or remove it'))
-    const parsed = parseYamlFile(file, text)
-    messages.push(...parsed.messages)
-    judged.push(...parsed.documents.map(judgeDocument))
+    const room = fileRoom()
+    for (const piece of piecesOf(text)) if (!reader.read(file, piece, room)) break
   }
   messages.push(...judged.flatMap(one => one.messages))
   if (judged.length === 0 && messages.length === 0) {
     messages.push(fileMessage('FB002', source.dir, 'no policy documents, only comments'))
   }
-  return { judged, messages }
+  return { judged, messages, known: reader.next, parsed: reader.parsed }
+}
+
+class SetReader {
+  readonly judged: JudgedDocument[] = []
+  readonly messages: PolicyMessage[] = []
+  readonly next = new Map<string, readonly JudgedDocument[]>()
+  parsed = 0
+  readonly #known: KnownDocuments
+
+  constructor(known: KnownDocuments) {
+    this.#known = known
+  }
+
+  /** False when the file has more than may be read. */
+  read(file: string, piece: Piece, room: Room): boolean {
+    const key = keyOf(piece.text)
+    const known = this.#known.get(key)?.map(one => movedTo(file, piece.above, one))
+    if (known === undefined) return this.#parse(file, piece, key, room)
+    this.#take(key, known)
+    // What is known takes the room that it took when it was parsed: a reload refuses what a start would refuse.
+    room.tokens -= known.reduce((sum, { document }) => sum + document.tokens, 0)
+    room.documents -= known.length
+    const over = excess(room)
+    if (over !== null) this.messages.push({ ...fileMessage(over.code, file, over.text), line: piece.above + 1, col: 1 })
+    return over === null
+  }
+
+  #parse(file: string, { text, above }: Piece, key: string, room: Room): boolean {
+    const { documents, messages, stopped } = parseYaml(file, text, above, room)
+    this.messages.push(...messages)
+    this.parsed += documents.length
+    const judged = documents.map(judgeDocument)
+    if (stopped) this.judged.push(...judged)
+    else this.#take(key, judged)
+    return !stopped
+  }
+
+  #take(key: string, documents: readonly JudgedDocument[]): void {
+    this.judged.push(...documents)
+    // Text of comments alone is as quickly parsed as known.
+    if (documents.length > 0 && documents.every(({ valid }) => valid)) this.next.set(key, documents)
+  }
 }

@@ -3,7 +3,7 @@ import type { Snapshot } from '../core/snapshot.js'
 import type { PolicyReloaded } from '../telemetry/events.js'
 import { directoryStamp } from './directory-stamp.js'
 import { keepGood } from './keep-good.js'
-import type { Load, LoadAnswer } from './load-request.js'
+import type { Load, LoadAnswer, Told } from './load-request.js'
 import { readPolicyDirectory } from './source.js'
 
 /** A load that could not even be tried (no thread to be had) is due again after this without a change. */
@@ -143,21 +143,21 @@ export class Reloader {
         // After a failure it is news that the directory is good again.
         const news = asked || this.#failure !== null
         this.#failure = null
-        return this.#outcome('unchanged', [], trigger, durationMs, news)
+        return this.#outcome('unchanged', { messages: [], documentsParsed: 0 }, trigger, durationMs, news)
       }
       case 'unusable': {
         const failure = `${answer.hash}\n${answer.messages.join('\n')}`
         const news = asked || failure !== this.#failure
         this.#failure = failure
-        return this.#outcome('rejected', answer.messages, trigger, durationMs, news)
+        return this.#outcome('rejected', answer, trigger, durationMs, news)
       }
       case 'whole':
         this.#apply(answer.snapshot)
         this.#allOrNothing = true
-        return this.#outcome('applied', answer.messages, trigger, durationMs, true)
+        return this.#outcome('applied', answer, trigger, durationMs, true)
       case 'partial':
         this.#apply(keepGood(answer.snapshot, this.#current))
-        return this.#outcome('partial', answer.messages, trigger, durationMs, true)
+        return this.#outcome('partial', answer, trigger, durationMs, true)
     }
   }
 
@@ -169,7 +169,7 @@ export class Reloader {
 
   #outcome(
     result: ReloadOutcome['result'],
-    messages: readonly string[],
+    { messages, documentsParsed }: Told,
     trigger: ReloadTrigger,
     durationMs: number,
     news: boolean,
@@ -177,7 +177,8 @@ export class Reloader {
     const { generation, hash, upstreams } = this.#current
     if (news) {
       const about = { generation, hash, upstreams: upstreams.size, durationMs, messages }
-      this.#options.onReload({ type: 'policy-reloaded', result, trigger, ...about })
+      const parsed = documentsParsed === undefined ? {} : { documentsParsed }
+      this.#options.onReload({ type: 'policy-reloaded', result, trigger, ...about, ...parsed })
     }
     return { result, messages }
   }

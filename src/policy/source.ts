@@ -74,19 +74,34 @@ function collect(dir: string, names: readonly string[], pathOf: (name: string) =
   return { dir, files, hash: hashOf(files), problem }
 }
 
-function readText(path: string): string | { readonly code: 'FB003' | 'FB004'; readonly text: string } {
+interface TextFault {
+  readonly code: 'FB003' | 'FB004'
+  readonly text: string
+}
+
+function readText(path: string): string | TextFault {
   try {
     const facts = statSync(path)
     if (facts.isDirectory()) return { code: 'FB003', text: 'is a directory, not a file' }
     if (!facts.isFile()) return { code: 'FB003', text: 'is not a regular file' }
-    if (facts.size > MAX_FILE_BYTES) {
-      return { code: 'FB004', text: `has ${facts.size} bytes; at most ${MAX_FILE_BYTES} are read` }
-    }
-    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path))
+    return facts.size > MAX_FILE_BYTES ? tooLarge(facts.size) : textOf(readFileSync(path))
   } catch (error) {
-    if (error instanceof TypeError) return { code: 'FB003', text: 'is not UTF-8 text' }
     return { code: 'FB003', text: `cannot be read: ${reason(error)}` }
   }
+}
+
+/** What a file, or standard input, says; or why it cannot be used. */
+export function textOf(bytes: Uint8Array): string | TextFault {
+  if (bytes.length > MAX_FILE_BYTES) return tooLarge(bytes.length)
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return { code: 'FB003', text: 'is not UTF-8 text' }
+  }
+}
+
+function tooLarge(bytes: number): TextFault {
+  return { code: 'FB004', text: `has ${bytes} bytes; at most ${MAX_FILE_BYTES} are read` }
 }
 
 function dataLink(dir: string): string | null {
@@ -104,9 +119,11 @@ function directoryFault(error: unknown): string {
   return `the policy directory cannot be read: ${reason(error)}`
 }
 
-function reason(error: unknown): string {
+/** Why a path cannot be used, in words. */
+export function reason(error: unknown): string {
   const code = errorCode(error)
   if (code === 'ENOENT') return 'it does not exist'
+  if (code === 'ELOOP') return 'its symbolic links lead round in a circle'
   if (code === 'EACCES' || code === 'EPERM') return 'permission denied'
   return code
 }

@@ -1,6 +1,6 @@
 import type { Timer } from '../clock/clock.js'
 import { DirectoryHints } from './directory-hints.js'
-import { loadInWorker } from './load-in-worker.js'
+import { WorkerLoader } from './load-in-worker.js'
 import type { Load } from './load-request.js'
 import { describeMount } from './mount.js'
 import { Reloader, type ReloaderOptions, type ReloadOutcome, type ReloadTrigger } from './reloader.js'
@@ -30,7 +30,7 @@ export class PolicyWatcher {
 
   constructor(options: WatcherOptions) {
     this.#options = options
-    this.#reloader = new Reloader({ ...options, load: options.load ?? loadInWorker })
+    this.#reloader = new Reloader({ ...options, load: options.load ?? new WorkerLoader().load })
     this.#settle = new Settle(options.clock, trigger => void this.#onSettled(trigger))
     this.#hints = new DirectoryHints(options.dir, {
       onHint: () => this.#hint('watch'),

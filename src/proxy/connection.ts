@@ -42,8 +42,10 @@ export class Connection {
 
   constructor(
     private readonly socket: Socket,
-    /** Monotonic ms after which it is replaced. */
-    readonly expiresMs: number,
+    /** Monotonic ms. */
+    readonly bornMs: number,
+    /** Its own share of `pool.maxAge`, after which it is replaced. */
+    readonly lifeFactor: number,
     private readonly owner: ConnectionOwner,
   ) {
     // These two must hear of it before undici does, which listens once it has connected.

@@ -1,5 +1,7 @@
+import type { Clock } from '../clock/clock.js'
 import type { Snapshot } from '../core/snapshot.js'
 import type { EventSink } from '../telemetry/events.js'
+import { OwnPorts } from './own-ports.js'
 import type { RequestHandler } from './request-handler.js'
 import { lookupBy, type Resolver } from './resolver.js'
 import { ProxyServer } from './server.js'
@@ -14,6 +16,7 @@ export interface ListenersOptions {
   readonly pseudonym: string
   /** Shared with the transport: names are looked up by few threads. */
   readonly resolver: Resolver
+  readonly clock: Clock
 }
 
 /** The shared port and the own ports of upstreams; a reload opens and closes the latter. */
@@ -21,7 +24,7 @@ export class Listeners {
   readonly #options: ListenersOptions
   readonly #handler: RequestHandler
   readonly #sink: EventSink
-  readonly #own = new Map<string, { readonly listen: string; readonly server: ProxyServer }>()
+  readonly #own: OwnPorts
   #shared: ProxyServer | null = null
   #draining = false
 
@@ -29,6 +32,8 @@ export class Listeners {
     this.#options = options
     this.#handler = handler
     this.#sink = sink
+    const create = (name: string, listen: string) => this.#server('upstream', name, listen)
+    this.#own = new OwnPorts(create, options.clock, sink)
   }
 
   /** Binds everything or, on the first failure, nothing; rejects with `BindError`. Resolves with the shared addresses. */
@@ -36,7 +41,7 @@ export class Listeners {
     try {
       this.#shared = this.#server('shared', null, this.#options.listen)
       const bound = await this.#shared.listen()
-      for (const { name, listen } of snapshot.upstreams.values()) if (listen !== null) await this.#open(name, listen)
+      await this.#own.start(snapshot)
       return bound
     } catch (error) {
       await this.close()
@@ -45,18 +50,8 @@ export class Listeners {
   }
 
   /** Opens added ports and lets removed ones run out. A port that cannot be bound is told; the others go on. */
-  async reconcile(snapshot: Snapshot): Promise<void> {
-    for (const [name, { listen, server }] of this.#own) {
-      if (snapshot.invalid.has(name) || snapshot.upstreams.get(name)?.listen === listen) continue
-      this.#own.delete(name)
-      void server.close()
-    }
-    for (const { name, listen } of snapshot.upstreams.values()) {
-      if (listen === null || this.#own.has(name)) continue
-      await this.#open(name, listen).catch((error: Error) => {
-        this.#sink.emit({ type: 'notice', level: 'error', message: error.message, detail: { upstream: name } })
-      })
-    }
+  reconcile(snapshot: Snapshot): Promise<void> {
+    return this.#own.reconcile(snapshot)
   }
 
   set draining(on: boolean) {
@@ -66,8 +61,8 @@ export class Listeners {
 
   /** Closes all; what is not done after a last moment is ended. */
   async close(): Promise<void> {
+    await this.#own.end()
     const servers = [...this.#all()]
-    this.#own.clear()
     for (const server of servers) server.destroyUpgraded()
     const closed = Promise.all(servers.map(server => server.close()))
     const tooLong = setTimeout(() => {
@@ -75,17 +70,6 @@ export class Listeners {
     }, LAST_MOMENT_MS)
     await closed
     clearTimeout(tooLong)
-  }
-
-  async #open(name: string, listen: string): Promise<void> {
-    const server = this.#server('upstream', name, listen)
-    this.#own.set(name, { listen, server })
-    try {
-      await server.listen()
-    } catch (error) {
-      this.#own.delete(name)
-      throw error
-    }
   }
 
   #server(role: 'shared' | 'upstream', upstreamName: string | null, listen: string): ProxyServer {
@@ -99,6 +83,6 @@ export class Listeners {
 
   *#all(): Iterable<ProxyServer> {
     if (this.#shared !== null) yield this.#shared
-    for (const { server } of this.#own.values()) yield server
+    yield* this.#own.servers()
   }
 }

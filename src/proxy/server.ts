@@ -50,6 +50,7 @@ export class ProxyServer {
   readonly #maxHeaderBytes: number
   readonly #sockets = new Set<Socket>()
   #servers: AppServer[] = []
+  #closed: Promise<unknown> | null = null
 
   constructor(options: ServerOptions, handler: RequestHandler, deps: ServerDeps) {
     this.#options = options
@@ -99,12 +100,11 @@ export class ProxyServer {
   }
 
   /** Accepts no more and resolves when every connection has ended. Idle ones are closed at once, busy ones after their answer. */
-  async close(): Promise<void> {
-    const servers = this.#servers
+  close(): Promise<unknown> {
     this.#state.draining = true
     this.closeIdle()
-    this.#servers = []
-    await Promise.all(servers.map(server => new Promise(resolve => server.close(resolve))))
+    this.#closed ??= Promise.all(this.#servers.map(server => new Promise(resolve => server.close(resolve))))
+    return this.#closed
   }
 
   /** Closes connections on which nothing is going on. */

@@ -50,7 +50,7 @@ export class UndiciTransport implements Transport {
   reconcile(snapshot: Snapshot): void {
     for (const [name, pool] of this.pools) {
       const upstream = snapshot.upstreams.get(name)
-      if (upstream !== undefined && poolKey(upstream) === pool.key) pool.upstream = upstream
+      if (upstream !== undefined && poolKey(upstream) === pool.key) pool.reconfigure(upstream)
       else this.retire(name, pool)
     }
     for (const [name, upstream] of snapshot.upstreams) {

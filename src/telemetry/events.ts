@@ -112,6 +112,8 @@ export interface PolicyReloaded {
   readonly generation: number
   readonly hash: string
   readonly upstreams: number
+  /** Only those whose text was new; absent where it never came to that. */
+  readonly documentsParsed?: number
   readonly durationMs: number
   /** One line each: `file:line:col  path  text`. */
   readonly messages: readonly string[]

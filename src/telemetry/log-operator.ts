@@ -51,11 +51,11 @@ const POLICY_MESSAGES = {
 } as const
 
 function policyLine(event: PolicyReloaded): OperatorLine {
-  const { result, trigger, generation, hash, upstreams, durationMs, messages } = event
+  const { type: _, durationMs, ...fields } = event
   return {
     level: policyLevel(event),
-    message: POLICY_MESSAGES[result],
-    fields: { result, trigger, generation, hash, upstreams, durationMs: Math.round(durationMs), messages },
+    message: POLICY_MESSAGES[event.result],
+    fields: { ...fields, durationMs: Math.round(durationMs) },
   }
 }
 

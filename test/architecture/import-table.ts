@@ -53,7 +53,10 @@ export const UNIT_RULES: Readonly<Record<string, UnitRule>> = {
   // The messages of a refused start.
   'cmd/start-errors': { imports: ['cmd', 'app', 'policy'], node: true },
   'cmd/check': { imports: ['cmd', 'policy', 'core'], npm: ['commander'], node: true },
+  'cmd/explain-code': { imports: ['cmd', 'policy'], node: true },
   'cmd/explain': { imports: ['cmd', 'policy', 'pipeline', 'core'], npm: ['commander'], node: true },
+  'cmd/explain-field': { imports: ['cmd', 'policy'], node: true },
+  'cmd/schema': { imports: ['cmd', 'policy'], npm: ['commander'], node: true },
   'cmd/demo': { imports: ['cmd', 'app', 'demo', 'clock'], npm: ['commander'], node: true },
   'cmd/simulate': { imports: ['cmd', 'policy', 'simulator', 'core'], npm: ['commander'], node: true },
   'cmd/inject': { imports: ['cmd', 'kube', 'policy'], npm: ['commander'], node: true },

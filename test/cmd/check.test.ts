@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Command } from 'commander'
@@ -51,14 +51,18 @@ describe('forbear check', () => {
       |            ^^^^^^^^^^
 
 1 file, 1 upstream, 1 error, 0 warnings
+for more about a code: forbear explain --code FB030
 `,
     })
   })
 
   it('fails for warnings only when it is strict', async () => {
     write('a.yaml', upstream('retry: { retryOn: [404] }'))
-    expect((await check(dir)).code).toBe(0)
-    expect((await check('--strict', dir)).code).toBe(1)
+    expect(await check(dir)).toMatchObject({ code: 0, text: expect.not.stringContaining('--strict') })
+    expect(await check('--strict', dir)).toMatchObject({
+      code: 1,
+      text: expect.stringContaining('\n1 file, 1 upstream, 0 errors, 1 warning; warnings fail (--strict)\n'),
+    })
   })
 
   it('writes JSON for tools', async () => {
@@ -66,6 +70,7 @@ describe('forbear check', () => {
     const { code, text } = await check('--output', 'json', dir)
     expect(code).toBe(1)
     expect(JSON.parse(text)).toEqual({
+      version: 1,
       files: 1,
       upstreams: 1,
       errors: 1,
@@ -94,14 +99,54 @@ describe('forbear check', () => {
     )
   })
 
+  it('counts what is named twice once, by whatever name', async () => {
+    const path = write('x/a.yaml', upstream())
+    symlinkSync(path, join(dir, 'link.yaml'))
+    symlinkSync(join(dir, 'x'), join(dir, 'y'))
+    const once = { code: 0, text: '1 file, 1 upstream, 0 errors, 0 warnings\n' }
+    expect(await check(path, `${dir}/x/../x/a.yaml`, join(dir, 'link.yaml'))).toEqual(once)
+    expect(await check(join(dir, 'x'), join(dir, 'y'), path)).toEqual(once)
+  })
+
+  it('checks a file in a directory of which only the directory is a set, such as one without .yaml', async () => {
+    write('x/a.yaml', upstream())
+    const other = write('x/b.txt', upstream('', 'search'))
+    expect((await check(join(dir, 'x'), other)).text).toBe('2 files, 2 upstreams, 0 errors, 0 warnings\n')
+  })
+
+  it('reads a mounted ConfigMap through its ..data, once', async () => {
+    write('..2026_01/a.yaml', upstream())
+    symlinkSync('..2026_01', join(dir, '..data'))
+    symlinkSync('..data/a.yaml', join(dir, 'a.yaml'))
+    expect((await check(dir, join(dir, 'a.yaml'))).text).toBe('1 file, 1 upstream, 0 errors, 0 warnings\n')
+  })
+
+  it('says so of links that lead round in a circle, given or found', async () => {
+    write('a.yaml', upstream())
+    symlinkSync('loop.yaml', join(dir, 'loop.yaml'))
+    const what = 'its symbolic links lead round in a circle'
+    expect(await check(join(dir, 'loop.yaml'))).toEqual({
+      code: 2,
+      text: `forbear: DIR/loop.yaml cannot be checked: ${what}\n`,
+    })
+    expect((await check(dir)).text).toContain(`DIR/loop.yaml  cannot be read: ${what} [FB003]\n`)
+  })
+
   it('refuses a path that does not exist as wrong usage', async () => {
-    expect(await check(join(dir, 'none'), dir)).toEqual({ code: 2, text: 'forbear: DIR/none does not exist\n' })
+    expect(await check(join(dir, 'none'), dir)).toEqual({
+      code: 2,
+      text: 'forbear: DIR/none cannot be checked: it does not exist\n',
+    })
   })
 
   it('fails for a directory without policies', async () => {
     expect(await check(dir)).toEqual({
       code: 1,
-      text: 'DIR  no file that ends in .yaml or .yml [FB002]\n\n0 files, 0 upstreams, 1 error, 0 warnings\n',
+      text: `DIR  no file that ends in .yaml or .yml [FB002]
+
+0 files, 0 upstreams, 1 error, 0 warnings
+for more about a code: forbear explain --code FB002
+`,
     })
   })
 })

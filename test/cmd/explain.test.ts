@@ -23,9 +23,14 @@ afterEach(() => {
 
 /** Resolves with the exit code. */
 async function explain(...args: readonly string[]): Promise<unknown> {
+  return bare('--policies', 'policies', ...args)
+}
+
+async function bare(...args: readonly string[]): Promise<unknown> {
   const program = new Command().exitOverride()
   registerExplain(program)
-  await program.parseAsync(['explain', '--policies', 'policies', ...args], { from: 'user' })
+  for (const command of program.commands) command.exitOverride()
+  await program.parseAsync(['explain', ...args], { from: 'user' })
   return process.exitCode
 }
 
@@ -61,9 +66,38 @@ describe('of the shipped policies', () => {
   test('a call that no upstream takes is told what nearly did', async () => {
     expect(await explain('GET', '/flakey/orders/1')).toBe(EXIT.problems)
     expect(complained).toBe(
-      'no upstream takes GET /flakey/orders/1\n' +
-        '  flaky takes /flaky on the shared port, and everything on 127.0.0.1:15101\n',
+      'no upstream takes GET /flakey/orders/1\n' + '  flaky: its path prefix is /flaky, the path begins with /flakey\n',
     )
+  })
+
+  test('tools get what nearly matched as JSON, too', async () => {
+    expect(await explain('GET', '/flakey/orders/1', '--output', 'json')).toBe(EXIT.problems)
+    expect(JSON.parse(told)).toMatchObject({ upstream: null, nearUpstreams: [{ upstream: 'flaky', missed: 'path' }] })
+    told = ''
+    expect(await explain('PUT', '/flaky/orders/1', '--output', 'json')).toBe(EXIT.ok)
+    const at = expect.stringMatching(/^policies\/flaky\.yaml:\d+$/)
+    expect(JSON.parse(told)).toMatchObject({
+      route: null,
+      otherRoutes: [{ name: 'read-order', missed: 'methods', at }],
+    })
+  })
+
+  test.for([
+    ['http://127.0.0.1:15080/flaky/orders/a%2Fb', 'prefix /flaky on the shared port; it sees /orders/a%2Fb'],
+    ['http://127.0.0.1:15101/orders/1', 'own port 127.0.0.1:15101; it sees /orders/1'],
+    [
+      'http://127.0.0.1:15090/orders/1?x=/flaky',
+      'address in the request line, as sent to a proxy (HTTP_PROXY); it sees /orders/1?x=/flaky',
+    ],
+    ['/flaky//orders/../1', 'prefix /flaky on the shared port; it sees //orders/../1'],
+  ] as const)('%s is found', async ([url, words]) => {
+    expect(await explain('GET', url)).toBe(EXIT.ok)
+    expect(told).toContain(words)
+  })
+
+  test('what is no method is a matter of usage', async () => {
+    expect(await explain('GE T', '/flaky')).toBe(EXIT.usage)
+    expect(complained).toBe('forbear: GE T is not an HTTP method, such as GET\n')
   })
 
   test('what is no address is a matter of usage', async () => {
@@ -78,4 +112,30 @@ test('policies that cannot be used are a matter of configuration, with every mes
   expect(await explain('GET', '/shop', '--policies', dir)).toBe(EXIT.configuration)
   expect(complained).toContain('shop.yaml')
   expect(told).toBe('')
+})
+
+describe('of a field', () => {
+  test('neither policies nor a call are needed', async () => {
+    expect(await bare('--field', 'retry.maxAttempts')).toBe(EXIT.ok)
+    expect(told).toContain('retry.maxAttempts\n\n  Attempts in all, the first included')
+  })
+
+  test('tools get JSON', async () => {
+    expect(await bare('--field', '.', '--output', 'json')).toBe(EXIT.ok)
+    expect(JSON.parse(told)).toMatchObject([{ path: 'spec', type: 'section', fields: expect.any(Array) }])
+  })
+
+  test('one that there is not is a matter of usage, with the nearest', async () => {
+    expect(await bare('--field', 'retry.maxAtempts')).toBe(EXIT.usage)
+    expect(complained).toBe('forbear: there is no field retry.maxAtempts; did you mean retry.maxAttempts?\n')
+    expect(told).toBe('')
+  })
+})
+
+test.for([
+  ['--policies', 'policies'],
+  ['--policies', 'policies', 'GET'],
+  ['GET', '/flaky'],
+])('with neither a whole call nor a field the usage is told: %j', async args => {
+  await expect(bare(...args)).rejects.toThrow('a method, a URL and --policies <dir> are needed, or --field <path>')
 })

@@ -11,7 +11,8 @@ afterAll(() => rmSync(directory, { recursive: true }))
 
 const samples = allSamples()
 const shell = (mode: string): Sample[] => samples.filter(sample => sample.language === 'sh' && sample.mode === mode)
-const yaml = samples.filter(sample => sample.language === 'yaml')
+// Those of the catalogue of messages are parts of files, loaded by test/policy/code-examples.test.ts.
+const yaml = samples.filter(({ language, mode }) => language === 'yaml' && mode === '')
 const isPolicy = ({ text }: Sample): boolean => text.includes('apiVersion: forbear.dev/')
 /** Shows the output when it is not. */
 const SUCCESS = { code: 0, output: expect.any(String) }
@@ -37,6 +38,14 @@ describe('the samples of the documents', () => {
 
   it.each(yaml)('$at is YAML', ({ text }) => {
     expect(parseAllDocuments(text).flatMap(document => document.errors)).toEqual([])
+  })
+
+  it('of CI name a command that runs', () => {
+    const commands = yaml.flatMap(({ text }) =>
+      [...text.matchAll(/\b(?:run|entry): (forbear [^,\n]+)/g)].map(([, run]) => run ?? ''),
+    )
+    expect(commands.length).toBeGreaterThan(1)
+    for (const command of commands) expect(runShell(command, directory), command).toEqual(SUCCESS)
   })
 
   it.each(shell('cli'))('$at runs', ({ text }) => {

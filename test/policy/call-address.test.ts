@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { nearMisses, ownPortOf, parseCallAddress } from '../../src/policy/call-address.js'
+import { ownPortOf, parseCallAddress } from '../../src/policy/call-address.js'
 import { upstreamSnapshot } from './support/upstream-snapshot.js'
 import { snapshotOf } from './support/watching.js'
 
@@ -23,7 +23,17 @@ describe('an address', () => {
     expect(parseCallAddress(url)).toEqual({ authority, path })
   })
 
-  test.for(['', 'orders/1', 'ftp://shop/a', 'http://', 'http://user@shop/'])('%j is none', url => {
+  test.for([
+    '',
+    'orders/1',
+    'ftp://shop/a',
+    'http://',
+    'http://user@shop/',
+    'http://shop:70000/',
+    '/a b',
+    'http://shop/a b',
+    'http:///a',
+  ])('%j is none', url => {
     expect(parseCallAddress(url)).toBeNull()
   })
 })
@@ -35,23 +45,4 @@ test.for([
   ['/a', undefined],
 ] as const)('%s is the own port of %s', ([url, name]) => {
   expect(ownPortOf(snapshot, parseCallAddress(url) ?? { authority: null, path: '' })?.name).toBe(name)
-})
-
-describe('what nearly matched', () => {
-  const misses = (url: string): string[] => nearMisses(snapshot, parseCallAddress(url) ?? { authority: null, path: '' })
-
-  test('is told by a prefix that was misspelt', () => {
-    expect(misses('/shpo/orders?x=1')).toEqual([
-      'shop takes /shop on the shared port, and everything on 127.0.0.1:15101',
-    ])
-    expect(misses('/v1/bnak/x')).toEqual(['bank takes /v1/bank and bank.internal on the shared port'])
-  })
-
-  test('is told by a host that was misspelt', () => {
-    expect(misses('http://banc.internal/zzzzzz')).toEqual(['bank takes /v1/bank and bank.internal on the shared port'])
-  })
-
-  test('is everything where nothing is near', () => {
-    expect(misses('/zzzzzzzz').length).toBe(2)
-  })
 })

@@ -19,6 +19,7 @@ const call = (changes: Partial<ExplainedCall> = {}): ExplainedCall => ({
   via: 'prefix',
   path: '/orders/1',
   headers: [],
+  places: new Map([['read-order', 'p/shop.yaml:20']]),
   fields: [
     {
       path: 'timeouts.total',
@@ -42,7 +43,7 @@ repeated  yes: GET is idempotent
 waits     before retry 1: 0ms to 100ms; after a 429: 0ms to 500ms
           before retry 2: 0ms to 200ms; after a 429: 0ms to 1s
           or as long as a Retry-After asks, up to 5s, and the wait above on top
-budget    retries in 10s while first attempts succeed: 7 at 1 a second, 25 at 10 a second, 200 at 100 a second
+budget    retries in 10s while first attempts succeed: 7 at 1 a second, 25 at 10 a second, 181 at 100 a second
           while all of them fail: 5
 at worst  the app has an answer 10s after its request was sent (timeouts.total)
 breaker   shared by the upstream’s routes; while open, calls are refused with 503
@@ -85,10 +86,34 @@ budget`)
     expect(text).toContain('at worst  the app waits without end: no clock is set')
   })
 
+  test('that decorrelated waits grow from a hint', () => {
+    const backoff = { ...retry.backoff, jitter: { kind: 'decorrelated' } } as const
+    expect(withPolicy({ retry: { ...retry, backoff } })).toContain(
+      'and the wait above on top, from which the next one grows',
+    )
+  })
+
+  test('how long it takes where the total clock is not what ends it', () => {
+    const long = { ...timeouts, totalMs: 120_000 }
+    expect(withPolicy({ timeouts: long, breaker: { ...breaker, mode: 'disabled' } })).toContain(`
+at worst  the app has an answer 32s500ms after its request was sent (every attempt and wait at its longest)
+          with maxInFlight calls before it, 2m (timeouts.total)`)
+  })
+
   test('what an open breaker does', () => {
     expect(withPolicy({ breaker: { ...breaker, mode: 'disabled' } })).toContain('breaker   off')
     expect(withPolicy({ breaker: { ...breaker, mode: 'observe' } })).toContain('counts and reports, refuses nothing')
     expect(withPolicy({ breaker: { ...breaker, whenOpen: 'wait' } })).toContain('calls wait for it to close')
+  })
+
+  test('which routes nearly match, and where they are written', () => {
+    expect(explainText(call({ method: 'POST', route: null }))).toContain(`
+route     none of 1 matches
+          not read-order (p/shop.yaml:20): its methods are GET
+`)
+    const later = { ...route, name: 'later', match: { ...route.match, methods: null } }
+    const text = explainText(call({ upstream: upstreamSnapshot('shop', { routes: [route, later] }) }))
+    expect(text).toContain('never later: it matches, too, but comes after read-order')
   })
 
   test('which route there is when none applies', () => {
@@ -115,6 +140,6 @@ test('tools get the same as data, that survives JSON', () => {
     repeatable: 'idempotent',
     maxAttempts: 3,
     worstCaseMs: 10_000,
-    retriesPer10s: [{ perSecond: 1, succeeding: 7, failing: 5 }, { succeeding: 25 }, { succeeding: 200, failing: 5 }],
+    retriesPer10s: [{ perSecond: 1, succeeding: 7, failing: 5 }, { succeeding: 25 }, { succeeding: 181, failing: 5 }],
   })
 })

@@ -20,9 +20,10 @@ async function inProcess(policies: string, statements: string): Promise<unknown>
   await writeFile(join(dir, 'shop.yaml'), policies)
   const script = await compiled.script(
     'load.mjs',
-    `import { loadInWorker } from './src/policy/load-in-worker.js'
+    `import { WorkerLoader } from './src/policy/load-in-worker.js'
+const { load } = new WorkerLoader()
 const ask = (knownHash, signal = new AbortController().signal) =>
-  loadInWorker({ dir: process.argv[2], mode: 'all', generation: 7, knownHash }, signal)
+  load({ dir: process.argv[2], mode: 'all', generation: 7, knownHash }, signal)
 const tell = value => console.log(JSON.stringify(value))
 ${statements}`,
   )
@@ -73,6 +74,34 @@ tell(await ask(snapshot.hash))`,
 test('what cannot be used comes back as messages', async () => {
   const told = await inProcess(POLICIES.replace('target:', 'tarket:'), "tell(await ask(''))")
   expect(told).toMatchObject({ kind: 'unusable', messages: [expect.stringMatching(/shop\.yaml:5:\d+ {2}.*tarket/)] })
+})
+
+test('after an edit only the document that was edited is parsed, and the other upstreams stay the same objects', async () => {
+  const bank = POLICIES.replace('shop }', 'bank }').replace('shop.', 'bank.')
+  const told = await inProcess(
+    `${POLICIES}---\n${bank}`,
+    `const { writeFileSync } = await import('node:fs')
+const { loadAtStart } = await import('./src/policy/load-in-worker.js')
+const { loaded, load: next } = loadAtStart(process.argv[2], 'all')
+const edit = async (from, to, mode = 'all') => {
+  text = text.replace(from, to)
+  writeFileSync(process.argv[2] + '/shop.yaml', text)
+  return next({ dir: process.argv[2], mode, generation: 2, knownHash: '' }, new AbortController().signal)
+}
+let text = ${JSON.stringify(`${POLICIES}---
+${bank}`)}
+const first = loaded.snapshot
+const edited = (await edit('/orders', '/order')).snapshot
+const broken = await edit('target: http://bank', 'tarket: http://bank')
+const { snapshot: mended, documentsParsed } = await edit('tarket', 'target')
+const same = (name, ...snapshots) => snapshots.every(one => one.upstreams.get(name) === first.upstreams.get(name))
+tell({
+  bank: same('bank', edited, mended), shop: same('shop', edited),
+  path: edited.upstreams.get('shop').routes[0].match.path.segments,
+  broken: [broken.kind, broken.documentsParsed], documentsParsed,
+})`,
+  )
+  expect(told).toEqual({ bank: true, shop: false, path: ['order'], broken: ['unusable', 1], documentsParsed: 1 })
 })
 
 test('a thread that ends without an answer is a rejection, and the process can end', async () => {

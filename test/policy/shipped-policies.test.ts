@@ -27,6 +27,6 @@ test('they hold the upstream of the demo under its own port, with a route that a
 
 test.for(FILES)('%s names its schema and says why on every line with a value', name => {
   const [first = '', ...lines] = readFileSync(join(DIR, name), 'utf8').trimEnd().split('\n')
-  expect(first).toMatch(/^# yaml-language-server: \$schema=\.\.\/schemas\/(policy|upstream)\.schema\.json$/)
+  expect(first).toMatch(/^# yaml-language-server: \$schema=\.\.\/schemas\/forbear\.schema\.json$/)
   expect(lines.filter(line => !line.endsWith(':') && !/ # ./.test(line))).toEqual([])
 })

@@ -1,4 +1,4 @@
-/** Generated from schemas/*.schema.json by `npm run generate`. Do not edit. */
+/** Generated from schemas/ by `npm run generate`. Do not edit. */
 
 export type Document = UpstreamDocument | PolicyDocument
 /**
@@ -24,6 +24,9 @@ export interface UpstreamDocument {
    * Version of this format.
    */
   apiVersion: 'forbear.dev/v1alpha1'
+  /**
+   * What this document is.
+   */
   kind: 'Upstream'
   metadata: Metadata
   spec: UpstreamSpec
@@ -42,13 +45,13 @@ export interface Metadata {
    */
   name: string
   /**
-   * For your own use.
+   * Text by name, for your own use.
    */
   labels?: {
     [k: string]: string
   }
   /**
-   * For your own use.
+   * Text by name, for your own use.
    */
   annotations?: {
     [k: string]: string
@@ -524,6 +527,9 @@ export interface PolicyDocument {
    * Version of this format.
    */
   apiVersion: 'forbear.dev/v1alpha1'
+  /**
+   * What this document is.
+   */
   kind: 'Policy'
   metadata: Metadata
   spec: PolicySpec

@@ -1,4 +1,4 @@
-/** Generated from schemas/*.schema.json by `npm run generate`. Do not edit. */
+/** Generated from schemas/ by `npm run generate`. Do not edit. */
 
 export interface FieldFormat {
   readonly format: 'duration' | 'duration-or-none' | 'size'

@@ -43,6 +43,7 @@ export interface Exit {
 export interface Status {
   readonly generation: number
   readonly hash: string
+  readonly loadedAt: string
   readonly retries: 'on' | 'off'
   readonly lastReloadError: { readonly messages: readonly string[] } | null
   readonly upstreams: Readonly<Record<string, UpstreamStatus>>

@@ -30,8 +30,8 @@ export class Stage {
     return dir
   }
 
-  async configMapDir(files: Files): Promise<ConfigMapDir> {
-    const path = await temporary()
+  async configMapDir(files: Files, parent?: string): Promise<ConfigMapDir> {
+    const path = await temporary(parent)
     this.#endings.push(() => rm(path, { recursive: true, force: true }))
     return ConfigMapDir.create(path, files)
   }

@@ -1,0 +1,829 @@
+/** Generated from schemas/ by `npm run generate`. Do not edit. */
+
+/** A set of policies: lines under `spec` of an Upstream, whole files by path, or commands that make the directory. */
+export type ExampleSide =
+  | { readonly kind: 'spec' | 'shell'; readonly text: string }
+  | { readonly kind: 'files'; readonly files: Readonly<Record<string, string>> }
+
+export interface CodeExample {
+  readonly code: string
+  readonly severity: 'error' | 'warning'
+  readonly title: string
+  readonly meaning: string
+  readonly wrong: ExampleSide
+  /** As `forbear check` prints it. */
+  readonly message: string
+  readonly right: ExampleSide
+}
+
+export const CODE_EXAMPLES: readonly CodeExample[] = [
+  {
+    "code": "FB001",
+    "severity": "error",
+    "title": "the policy directory cannot be read",
+    "meaning": "The directory of `--policies` does not exist, is not a directory, or may not be read.",
+    "wrong": {
+      "kind": "shell",
+      "text": "# nothing has made the directory yet"
+    },
+    "message": "policies  the policy directory does not exist [FB001]",
+    "right": {
+      "kind": "shell",
+      "text": "mkdir policies && cp payments.yaml policies/"
+    }
+  },
+  {
+    "code": "FB002",
+    "severity": "error",
+    "title": "no policy documents",
+    "meaning": "No file of the directory ends in .yaml or .yml, or the files hold no document. A file without a single character counts too: it may be half written.",
+    "wrong": {
+      "kind": "shell",
+      "text": "mkdir policies && cp payments.yaml policies/payments.txt"
+    },
+    "message": "policies  no file that ends in .yaml or .yml [FB002]",
+    "right": {
+      "kind": "shell",
+      "text": "mkdir policies && cp payments.yaml policies/payments.yaml"
+    }
+  },
+  {
+    "code": "FB003",
+    "severity": "error",
+    "title": "a file cannot be read",
+    "meaning": "A file is there, but is a directory or a device, may not be read, or is not UTF-8 text.",
+    "wrong": {
+      "kind": "shell",
+      "text": "mkdir policies && iconv -t UTF-16 payments.yaml > policies/payments.yaml"
+    },
+    "message": "policies/payments.yaml  is not UTF-8 text [FB003]",
+    "right": {
+      "kind": "shell",
+      "text": "mkdir policies && iconv -t UTF-8 payments.yaml > policies/payments.yaml"
+    }
+  },
+  {
+    "code": "FB004",
+    "severity": "error",
+    "title": "a file is too large",
+    "meaning": "A file has more than 1 MiB, which is more than a ConfigMap may hold.",
+    "wrong": {
+      "kind": "shell",
+      "text": "mkdir policies && yes '# x' | head -c 2000000 | cat payments.yaml - > policies/payments.yaml"
+    },
+    "message": "policies/payments.yaml  has 2000122 bytes; at most 1048576 are read [FB004]",
+    "right": {
+      "kind": "shell",
+      "text": "mkdir policies && cp payments.yaml policies/"
+    }
+  },
+  {
+    "code": "FB010",
+    "severity": "error",
+    "title": "not valid YAML",
+    "meaning": "The text is not YAML 1.2. Only the first place of a document is told, because what follows it is mostly an echo.",
+    "wrong": {
+      "kind": "spec",
+      "text": "timeouts: { total: 10s\n"
+    },
+    "message": "policies/payments.yaml:6:13  the { opened here is not closed [FB010]",
+    "right": {
+      "kind": "spec",
+      "text": "timeouts: { total: 10s }\n"
+    }
+  },
+  {
+    "code": "FB011",
+    "severity": "error",
+    "title": "duplicate key",
+    "meaning": "A mapping has the same key twice. Which of the two is meant is not for forbear to guess.",
+    "wrong": {
+      "kind": "spec",
+      "text": "timeouts: { total: 10s }\ntimeouts: { connect: 1s }\n"
+    },
+    "message": "policies/payments.yaml:7:3  spec.timeouts  the key timeouts stands here twice, at line 6 and at line 7: keep one [FB011]",
+    "right": {
+      "kind": "spec",
+      "text": "timeouts: { total: 10s, connect: 1s }\n"
+    }
+  },
+  {
+    "code": "FB012",
+    "severity": "error",
+    "title": "unrendered template",
+    "meaning": "The text holds `{{`, with which nothing of forbear begins but a template that nobody has rendered.",
+    "wrong": {
+      "kind": "spec",
+      "text": "timeouts: { total: {{ .Values.total }} }\n"
+    },
+    "message": "policies/payments.yaml:6:22  looks like an unrendered template at line 6: render it first, for instance with helm template [FB012]",
+    "right": {
+      "kind": "spec",
+      "text": "timeouts: { total: 10s }\n"
+    }
+  },
+  {
+    "code": "FB013",
+    "severity": "error",
+    "title": "too many values once aliases are expanded",
+    "meaning": "A document holds more than 200 000 values, aliases counted as often as they are used. A few lines can stand for billions.",
+    "wrong": {
+      "kind": "files",
+      "files": {
+        "policies/payments.yaml": "x-a: &a [0, 0, 0, 0, 0, 0, 0, 0, 0, 0]\nx-b: &b [*a, *a, *a, *a, *a, *a, *a, *a, *a, *a]\nx-c: &c [*b, *b, *b, *b, *b, *b, *b, *b, *b, *b]\nx-d: &d [*c, *c, *c, *c, *c, *c, *c, *c, *c, *c]\nx-e: [*d, *d, *d, *d, *d, *d, *d, *d, *d, *d, *d, *d, *d, *d, *d, *d, *d, *d, *d]\napiVersion: forbear.dev/v1alpha1\nkind: Policy\nmetadata: { name: default }\nspec: { timeouts: { total: 10s } }\n"
+      }
+    },
+    "message": "policies/payments.yaml:5:79  x-e  more than 200000 values once the 49 aliases so far are expanded: no more are read [FB013]",
+    "right": {
+      "kind": "files",
+      "files": {
+        "policies/payments.yaml": "apiVersion: forbear.dev/v1alpha1\nkind: Policy\nmetadata: { name: default }\nspec: { timeouts: { total: 10s } }\n"
+      }
+    }
+  },
+  {
+    "code": "FB014",
+    "severity": "error",
+    "title": "nested too deeply",
+    "meaning": "A document is nested more than 32 levels deep; none of forbear's needs more than 8.",
+    "wrong": {
+      "kind": "files",
+      "files": {
+        "policies/default.yaml": "x-notes: [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[deep]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]\napiVersion: forbear.dev/v1alpha1\nkind: Policy\nmetadata: { name: default }\nspec: { timeouts: { total: 10s } }\n"
+      }
+    },
+    "message": "policies/default.yaml:1:42  nested more than 32 deep [FB014]",
+    "right": {
+      "kind": "files",
+      "files": {
+        "policies/default.yaml": "x-notes: [deep]\napiVersion: forbear.dev/v1alpha1\nkind: Policy\nmetadata: { name: default }\nspec: { timeouts: { total: 10s } }\n"
+      }
+    }
+  },
+  {
+    "code": "FB015",
+    "severity": "error",
+    "title": "an alias without a value",
+    "meaning": "An alias (`*name`) has no anchor (`&name`) before it in its own document; anchors end with their document, at `---`.",
+    "wrong": {
+      "kind": "spec",
+      "text": "timeouts: *quick\n"
+    },
+    "message": "policies/payments.yaml:6:13  spec.timeouts  *quick has no &quick before it in this document [FB015]",
+    "right": {
+      "kind": "spec",
+      "text": "timeouts: &quick { connect: 500ms, total: 5s }\n"
+    }
+  },
+  {
+    "code": "FB016",
+    "severity": "error",
+    "title": "a key that is not text",
+    "meaning": "A key is a mapping, a list, missing, or a truth value. Tools of YAML 1.1 turn `on:`, `yes:`, `off:` and `no:` into `true:` and `false:` when they write a file anew.",
+    "wrong": {
+      "kind": "spec",
+      "text": "true: [connect, 503]\n"
+    },
+    "message": "policies/payments.yaml:6:3  spec  the key is the truth value true: tools of YAML 1.1 turn on, yes, off and no into it [FB016]",
+    "right": {
+      "kind": "spec",
+      "text": "retry: { retryOn: [connect, 503] }\n"
+    }
+  },
+  {
+    "code": "FB017",
+    "severity": "error",
+    "title": "a YAML feature that is not supported",
+    "meaning": "A merge key without a mapping, a tag that forbear does not know, or a `%YAML` line of another version than 1.2.",
+    "wrong": {
+      "kind": "spec",
+      "text": "timeouts: { <<: 5s }\n"
+    },
+    "message": "policies/payments.yaml:6:19  spec.timeouts[\"<<\"]  << takes a mapping or a list of mappings, such as <<: *name [FB017]",
+    "right": {
+      "kind": "spec",
+      "text": "timeouts: { total: 5s }\n"
+    }
+  },
+  {
+    "code": "FB018",
+    "severity": "error",
+    "title": "more YAML than is read",
+    "meaning": "A file has more than 400 000 words, marks and line ends, or more than 2000 documents. Such files are made by tools, by mistake or to keep the parser busy; the documents before that place are read.",
+    "wrong": {
+      "kind": "shell",
+      "text": "mkdir policies && yes -- '---' | head -n 2500 | cat payments.yaml - > policies/payments.yaml"
+    },
+    "message": "policies/payments.yaml:2006:1  more than 2000 documents in one file: no more are read [FB018]",
+    "right": {
+      "kind": "shell",
+      "text": "mkdir policies && cp payments.yaml policies/"
+    }
+  },
+  {
+    "code": "FB019",
+    "severity": "error",
+    "title": "more errors than are shown",
+    "meaning": "A set has more than 100 messages. The first 100 errors are shown, the others are counted here.",
+    "wrong": {
+      "kind": "shell",
+      "text": "mkdir policies && { cat payments.yaml; seq -f '  k%g: 1' 120; } > policies/payments.yaml"
+    },
+    "message": "and 20 more errors: mend those above first [FB019]",
+    "right": {
+      "kind": "shell",
+      "text": "mkdir policies && cp payments.yaml policies/"
+    }
+  },
+  {
+    "code": "FB020",
+    "severity": "error",
+    "title": "not a document of forbear",
+    "meaning": "A document of another tool, or none at all, among the policies.",
+    "wrong": {
+      "kind": "files",
+      "files": {
+        "policies/service.yaml": "apiVersion: v1\nkind: Service\nmetadata: { name: payments }\n"
+      }
+    },
+    "message": "policies/service.yaml:2:7  kind  kind \"Service\" of \"v1\" is not a document of forbear; it is a Kubernetes Service; write an Upstream with its address as spec.target [FB020]",
+    "right": {
+      "kind": "files",
+      "files": {
+        "policies/payments.yaml": "apiVersion: forbear.dev/v1alpha1\nkind: Upstream\nmetadata: { name: payments }\nspec: { target: https://payments.example.com }\n"
+      }
+    }
+  },
+  {
+    "code": "FB021",
+    "severity": "error",
+    "title": "unknown version of the format",
+    "meaning": "A document of forbear whose `apiVersion` is missing or is not one that this version reads.",
+    "wrong": {
+      "kind": "files",
+      "files": {
+        "policies/payments.yaml": "apiVersion: forbear.dev/v1\nkind: Upstream\nmetadata: { name: payments }\nspec: { target: https://payments.example.com }\n"
+      }
+    },
+    "message": "policies/payments.yaml:1:13  apiVersion  apiVersion \"forbear.dev/v1\" is not known: write forbear.dev/v1alpha1 [FB021]",
+    "right": {
+      "kind": "files",
+      "files": {
+        "policies/payments.yaml": "apiVersion: forbear.dev/v1alpha1\nkind: Upstream\nmetadata: { name: payments }\nspec: { target: https://payments.example.com }\n"
+      }
+    }
+  },
+  {
+    "code": "FB022",
+    "severity": "error",
+    "title": "unknown kind",
+    "meaning": "A document of forbear of a kind that there is not.",
+    "wrong": {
+      "kind": "files",
+      "files": {
+        "policies/payments.yaml": "apiVersion: forbear.dev/v1alpha1\nkind: Upstreams\nmetadata: { name: payments }\nspec: { target: https://payments.example.com }\n"
+      }
+    },
+    "message": "policies/payments.yaml:2:7  kind  kind \"Upstreams\" is not Upstream or Policy; did you mean Upstream? [FB022]",
+    "right": {
+      "kind": "files",
+      "files": {
+        "policies/payments.yaml": "apiVersion: forbear.dev/v1alpha1\nkind: Upstream\nmetadata: { name: payments }\nspec: { target: https://payments.example.com }\n"
+      }
+    }
+  },
+  {
+    "code": "FB030",
+    "severity": "error",
+    "title": "unknown key",
+    "meaning": "The key is not known where it stands: misspelt, or a level too high or too low. It is refused rather than skipped, since whoever wrote it relies on it.",
+    "wrong": {
+      "kind": "spec",
+      "text": "retry: { maxAtempts: 3 }\n"
+    },
+    "message": "policies/payments.yaml:6:12  spec.retry.maxAtempts  unknown key \"maxAtempts\"; did you mean maxAttempts? [FB030]",
+    "right": {
+      "kind": "spec",
+      "text": "retry: { maxAttempts: 3 }\n"
+    }
+  },
+  {
+    "code": "FB031",
+    "severity": "error",
+    "title": "a mechanism that this version does not have",
+    "meaning": "The key belongs to a mechanism of forbear that is not in this version.",
+    "wrong": {
+      "kind": "spec",
+      "text": "hedge: { mode: enabled }\n"
+    },
+    "message": "policies/payments.yaml:6:3  spec.hedge  hedge is not in this version of forbear; remove it [FB031]",
+    "right": {
+      "kind": "spec",
+      "text": "retry: { maxAttempts: 2 }\n"
+    }
+  },
+  {
+    "code": "FB032",
+    "severity": "error",
+    "title": "missing key",
+    "meaning": "A key that has no default is not there.",
+    "wrong": {
+      "kind": "spec",
+      "text": "routes:\n  - match: { path: /v1/orders }\n"
+    },
+    "message": "policies/payments.yaml:7:7  spec.routes[0].name  name is missing [FB032]",
+    "right": {
+      "kind": "spec",
+      "text": "routes:\n  - name: orders\n    match: { path: /v1/orders }\n"
+    }
+  },
+  {
+    "code": "FB033",
+    "severity": "error",
+    "title": "empty value",
+    "meaning": "The key is there and its value is not. That is a mistake rather than a default: often a value was commented out or a template gave nothing.",
+    "wrong": {
+      "kind": "spec",
+      "text": "retry:\n# maxAttempts: 3\n"
+    },
+    "message": "policies/payments.yaml:6:3  spec.retry  retry is empty: remove the key or give it a value [FB033]",
+    "right": {
+      "kind": "spec",
+      "text": "retry:\n  maxAttempts: 3\n"
+    }
+  },
+  {
+    "code": "FB034",
+    "severity": "error",
+    "title": "wrong type",
+    "meaning": "The value is of another type than the field. Nothing is coerced; `\"3\"` is not a number.",
+    "wrong": {
+      "kind": "spec",
+      "text": "retry: { maxAttempts: \"3\" }\n"
+    },
+    "message": "policies/payments.yaml:6:25  spec.retry.maxAttempts  expected a whole number from 1 to 50, got the text \"3\": write 3 without quotes [FB034]",
+    "right": {
+      "kind": "spec",
+      "text": "retry: { maxAttempts: 3 }\n"
+    }
+  },
+  {
+    "code": "FB035",
+    "severity": "error",
+    "title": "unknown word",
+    "meaning": "The field takes one of a few words, and this is none of them.",
+    "wrong": {
+      "kind": "spec",
+      "text": "breaker: { mode: enfore }\n"
+    },
+    "message": "policies/payments.yaml:6:20  spec.breaker.mode  \"enfore\" is not enforce, observe or disabled; did you mean enforce? [FB035]",
+    "right": {
+      "kind": "spec",
+      "text": "breaker: { mode: enforce }\n"
+    }
+  },
+  {
+    "code": "FB036",
+    "severity": "error",
+    "title": "out of range",
+    "meaning": "A number, duration or size lies below or above what the field takes.",
+    "wrong": {
+      "kind": "spec",
+      "text": "retry: { maxAttempts: 0 }\n"
+    },
+    "message": "policies/payments.yaml:6:25  spec.retry.maxAttempts  0 would be no call at all: write 1, the first attempt counts [FB036]",
+    "right": {
+      "kind": "spec",
+      "text": "retry: { maxAttempts: 1 }\n"
+    }
+  },
+  {
+    "code": "FB037",
+    "severity": "error",
+    "title": "wrong form",
+    "meaning": "A text does not have the form of its field: a duration, a size, an address, a URL, a path, a name or a header name.",
+    "wrong": {
+      "kind": "spec",
+      "text": "timeouts: { total: 1.5s }\n"
+    },
+    "message": "policies/payments.yaml:6:22  spec.timeouts.total  \"1.5s\" is not a duration such as 250ms or 1m30s, from 1ms to 24h, or none; did you mean 1500ms? [FB037]",
+    "right": {
+      "kind": "spec",
+      "text": "timeouts: { total: 1s500ms }\n"
+    }
+  },
+  {
+    "code": "FB038",
+    "severity": "error",
+    "title": "wrong number of items",
+    "meaning": "A list or mapping has too few or too many items, or the same item twice.",
+    "wrong": {
+      "kind": "spec",
+      "text": "retry: { backoff: { jitter: [0.8, 1, 1.2] } }\n"
+    },
+    "message": "policies/payments.yaml:6:31  spec.retry.backoff.jitter  must be none, full, equal, decorrelated, or a range such as [0.8, 1.2] [FB038]",
+    "right": {
+      "kind": "spec",
+      "text": "retry: { backoff: { jitter: [0.8, 1.2] } }\n"
+    }
+  },
+  {
+    "code": "FB040",
+    "severity": "error",
+    "title": "two documents or routes of one name",
+    "meaning": "Two Upstreams, two Policies, or two routes of one Upstream have the same name. Names are metric labels.",
+    "wrong": {
+      "kind": "spec",
+      "text": "routes:\n  - { name: orders, match: { methods: [GET] } }\n  - { name: orders, match: { methods: [POST] } }\n"
+    },
+    "message": "policies/payments.yaml:8:15  spec.routes[1].name  the route name \"orders\" is taken at policies/payments.yaml:7 [FB040]",
+    "right": {
+      "kind": "spec",
+      "text": "routes:\n  - { name: read-orders, match: { methods: [GET] } }\n  - { name: place-order, match: { methods: [POST] } }\n"
+    }
+  },
+  {
+    "code": "FB041",
+    "severity": "error",
+    "title": "two upstreams listen on one port",
+    "meaning": "Two Upstreams have the same own port, on addresses that overlap.",
+    "wrong": {
+      "kind": "files",
+      "files": {
+        "policies/payments.yaml": "apiVersion: forbear.dev/v1alpha1\nkind: Upstream\nmetadata: { name: payments }\nspec: { target: https://payments.example.com, listen: 127.0.0.1:15101 }\n",
+        "policies/search.yaml": "apiVersion: forbear.dev/v1alpha1\nkind: Upstream\nmetadata: { name: search }\nspec: { target: https://search.example.com, listen: 127.0.0.1:15101 }\n"
+      }
+    },
+    "message": "policies/search.yaml:4:53  spec.listen  the port 15101 is also claimed by the Upstream \"payments\" at policies/payments.yaml:4 [FB041]",
+    "right": {
+      "kind": "files",
+      "files": {
+        "policies/payments.yaml": "apiVersion: forbear.dev/v1alpha1\nkind: Upstream\nmetadata: { name: payments }\nspec: { target: https://payments.example.com, listen: 127.0.0.1:15101 }\n",
+        "policies/search.yaml": "apiVersion: forbear.dev/v1alpha1\nkind: Upstream\nmetadata: { name: search }\nspec: { target: https://search.example.com, listen: 127.0.0.1:15102 }\n"
+      }
+    }
+  },
+  {
+    "code": "FB042",
+    "severity": "error",
+    "title": "two upstreams claim one host",
+    "meaning": "A `Host` on the shared port would mean two Upstreams.",
+    "wrong": {
+      "kind": "files",
+      "files": {
+        "policies/payments.yaml": "apiVersion: forbear.dev/v1alpha1\nkind: Upstream\nmetadata: { name: payments }\nspec: { target: https://payments.example.com, match: { hosts: [shop.internal] } }\n",
+        "policies/search.yaml": "apiVersion: forbear.dev/v1alpha1\nkind: Upstream\nmetadata: { name: search }\nspec: { target: https://search.example.com, match: { hosts: [shop.internal] } }\n"
+      }
+    },
+    "message": "policies/search.yaml:4:62  spec.match.hosts[0]  the host shop.internal is also claimed by the Upstream \"payments\" at policies/payments.yaml:4 [FB042]",
+    "right": {
+      "kind": "files",
+      "files": {
+        "policies/payments.yaml": "apiVersion: forbear.dev/v1alpha1\nkind: Upstream\nmetadata: { name: payments }\nspec: { target: https://payments.example.com, match: { hosts: [shop.internal] } }\n",
+        "policies/search.yaml": "apiVersion: forbear.dev/v1alpha1\nkind: Upstream\nmetadata: { name: search }\nspec: { target: https://search.example.com, match: { hosts: [search.internal] } }\n"
+      }
+    }
+  },
+  {
+    "code": "FB043",
+    "severity": "error",
+    "title": "two upstreams claim one path prefix",
+    "meaning": "A path prefix on the shared port would mean two Upstreams. Without `match.pathPrefix` it is the name.",
+    "wrong": {
+      "kind": "files",
+      "files": {
+        "policies/payments.yaml": "apiVersion: forbear.dev/v1alpha1\nkind: Upstream\nmetadata: { name: payments }\nspec: { target: https://payments.example.com }\n",
+        "policies/search.yaml": "apiVersion: forbear.dev/v1alpha1\nkind: Upstream\nmetadata: { name: search }\nspec: { target: https://search.example.com, match: { pathPrefix: /payments } }\n"
+      }
+    },
+    "message": "policies/search.yaml:4:66  spec.match.pathPrefix  the path prefix /payments is also claimed by the Upstream \"payments\" at policies/payments.yaml:3 [FB043]",
+    "right": {
+      "kind": "files",
+      "files": {
+        "policies/payments.yaml": "apiVersion: forbear.dev/v1alpha1\nkind: Upstream\nmetadata: { name: payments }\nspec: { target: https://payments.example.com }\n",
+        "policies/search.yaml": "apiVersion: forbear.dev/v1alpha1\nkind: Upstream\nmetadata: { name: search }\nspec: { target: https://search.example.com, match: { pathPrefix: /search } }\n"
+      }
+    }
+  },
+  {
+    "code": "FB044",
+    "severity": "error",
+    "title": "policyRef names no Policy",
+    "meaning": "No Policy of the set has the name that `policyRef` gives.",
+    "wrong": {
+      "kind": "files",
+      "files": {
+        "policies/payments.yaml": "apiVersion: forbear.dev/v1alpha1\nkind: Upstream\nmetadata: { name: payments }\nspec: { target: https://payments.example.com, policyRef: carefull }\n",
+        "policies/careful.yaml": "apiVersion: forbear.dev/v1alpha1\nkind: Policy\nmetadata: { name: careful }\nspec: { retry: { maxAttempts: 2 } }\n"
+      }
+    },
+    "message": "policies/payments.yaml:4:58  spec.policyRef  no Policy is called \"carefull\"; did you mean careful? [FB044]",
+    "right": {
+      "kind": "files",
+      "files": {
+        "policies/payments.yaml": "apiVersion: forbear.dev/v1alpha1\nkind: Upstream\nmetadata: { name: payments }\nspec: { target: https://payments.example.com, policyRef: careful }\n",
+        "policies/careful.yaml": "apiVersion: forbear.dev/v1alpha1\nkind: Policy\nmetadata: { name: careful }\nspec: { retry: { maxAttempts: 2 } }\n"
+      }
+    }
+  },
+  {
+    "code": "FB050",
+    "severity": "error",
+    "title": "an attempt may take longer than the request",
+    "meaning": "The clock of one attempt is longer than that of the whole request, so it could never end an attempt.",
+    "wrong": {
+      "kind": "spec",
+      "text": "timeouts: { attempt: 10s, total: 5s }\n"
+    },
+    "message": "policies/payments.yaml:6:24  spec.timeouts.attempt  timeouts.attempt 10s cannot fit into timeouts.total 5s (policies/payments.yaml:6): make it shorter or leave it out [FB050]",
+    "right": {
+      "kind": "spec",
+      "text": "timeouts: { attempt: 2s, total: 5s }\n"
+    }
+  },
+  {
+    "code": "FB051",
+    "severity": "warning",
+    "title": "a retry on an answer that repeating cannot change",
+    "meaning": "Most answers of 4xx mean that the request is wrong, and it is as wrong the next time. Only 408, 425 and 429 mean \"later\".",
+    "wrong": {
+      "kind": "spec",
+      "text": "retry: { retryOn: [connect, 404, 503] }\n"
+    },
+    "message": "policies/payments.yaml:6:31  spec.retry.retryOn[1]  warning: 404 is answered the same however often one asks: of 4xx only 408, 425 and 429 are worth a retry [FB051]",
+    "right": {
+      "kind": "spec",
+      "text": "retry: { retryOn: [connect, 503] }\n"
+    }
+  },
+  {
+    "code": "FB052",
+    "severity": "error",
+    "title": "retries without a budget",
+    "meaning": "Retries are asked for while the budget for them is zero.",
+    "wrong": {
+      "kind": "spec",
+      "text": "retry: { maxAttempts: 3 }\nbudget: { ratio: 0, minPerSecond: 0 }\n"
+    },
+    "message": "policies/payments.yaml:6:25  spec.retry.maxAttempts  retry.maxAttempts 3 with budget.ratio 0 (policies/payments.yaml:7) and budget.minPerSecond 0 (policies/payments.yaml:7): no retry is ever granted; give the budget something or write maxAttempts: 1 [FB052]",
+    "right": {
+      "kind": "spec",
+      "text": "retry: { maxAttempts: 3 }\nbudget: { ratio: 0.2 }\n"
+    }
+  },
+  {
+    "code": "FB053",
+    "severity": "warning",
+    "title": "a budget that never grants a retry",
+    "meaning": "Only whole retries are granted. With a `ratio` of 0, `minPerSecond` times `window` below one never makes one.",
+    "wrong": {
+      "kind": "spec",
+      "text": "budget: { ratio: 0, minPerSecond: 0.05 }\n"
+    },
+    "message": "policies/payments.yaml:6:20  spec.budget.ratio  warning: budget.ratio 0 and budget.minPerSecond 0.05 (policies/payments.yaml:6) over budget.window 10s (the default) are less than one retry: none is ever granted; to turn retries off, write retry.maxAttempts: 1 [FB053]",
+    "right": {
+      "kind": "spec",
+      "text": "budget: { ratio: 0, minPerSecond: 0.5 }\n"
+    }
+  },
+  {
+    "code": "FB054",
+    "severity": "warning",
+    "title": "a Retry-After cap above the total",
+    "meaning": "A `Retry-After` that long would be obeyed, but the request ends before it.",
+    "wrong": {
+      "kind": "spec",
+      "text": "timeouts: { total: 10s }\nretry: { retryAfter: { cap: 1m } }\n"
+    },
+    "message": "policies/payments.yaml:7:31  spec.retry.retryAfter.cap  warning: retry.retryAfter.cap 1m is above timeouts.total 10s (policies/payments.yaml:6): no request lives to wait for such a hint [FB054]",
+    "right": {
+      "kind": "spec",
+      "text": "timeouts: { total: 10s }\nretry: { retryAfter: { cap: 5s } }\n"
+    }
+  },
+  {
+    "code": "FB055",
+    "severity": "error",
+    "title": "calls shall wait and none may",
+    "meaning": "Breaker or gate shall hold calls back until the upstream has recovered, and `maxWaiting` lets none wait.",
+    "wrong": {
+      "kind": "spec",
+      "text": "breaker: { whenOpen: wait }\nlimits: { maxWaiting: 0 }\n"
+    },
+    "message": "policies/payments.yaml:7:25  spec.limits.maxWaiting  limits.maxWaiting 0 with breaker.whenOpen wait (policies/payments.yaml:6): calls shall wait and none may [FB055]",
+    "right": {
+      "kind": "spec",
+      "text": "breaker: { whenOpen: wait }\nlimits: { maxWaiting: 100 }\n"
+    }
+  },
+  {
+    "code": "FB056",
+    "severity": "warning",
+    "title": "a backoff that begins at its cap",
+    "meaning": "The first delay is already above the longest, so that every delay is the longest.",
+    "wrong": {
+      "kind": "spec",
+      "text": "retry: { backoff: { base: 5s, cap: 2s } }\n"
+    },
+    "message": "policies/payments.yaml:6:29  spec.retry.backoff.base  warning: retry.backoff.base 5s is above retry.backoff.cap 2s (policies/payments.yaml:6): every wait is as long as the cap [FB056]",
+    "right": {
+      "kind": "spec",
+      "text": "retry: { backoff: { base: 200ms, cap: 2s } }\n"
+    }
+  },
+  {
+    "code": "FB057",
+    "severity": "warning",
+    "title": "the breaker shall be open longer than it may",
+    "meaning": "The shortest time that the breaker stays open is above the longest.",
+    "wrong": {
+      "kind": "spec",
+      "text": "breaker: { openFor: 30s, maxOpenFor: 10s }\n"
+    },
+    "message": "policies/payments.yaml:6:23  spec.breaker.openFor  warning: breaker.openFor 30s is longer than breaker.maxOpenFor 10s (policies/payments.yaml:6) [FB057]",
+    "right": {
+      "kind": "spec",
+      "text": "breaker: { openFor: 1s, maxOpenFor: 10s }\n"
+    }
+  },
+  {
+    "code": "FB058",
+    "severity": "error",
+    "title": "a route loosens its budget",
+    "meaning": "A route's own budget grants more than its upstream's. Its retries are withdrawn from both, so it cannot.",
+    "wrong": {
+      "kind": "spec",
+      "text": "budget: { ratio: 0.1 }\nroutes:\n  - { name: orders, match: { path: /v1/orders }, budget: { ratio: 0.5 } }\n"
+    },
+    "message": "policies/payments.yaml:8:69  spec.routes[0].budget.ratio  budget.ratio 0.5 is above the upstream's own budget.ratio 0.1 (policies/payments.yaml:6): a route may only tighten it [FB058]",
+    "right": {
+      "kind": "spec",
+      "text": "budget: { ratio: 0.1 }\nroutes:\n  - { name: orders, match: { path: /v1/orders }, budget: { ratio: 0.05 } }\n"
+    }
+  },
+  {
+    "code": "FB059",
+    "severity": "error",
+    "title": "two keys that exclude each other, or that need each other",
+    "meaning": "`path` and `pathPrefix` exclude each other, `tls` needs an https target, `certFile` and `keyFile` need each other.",
+    "wrong": {
+      "kind": "spec",
+      "text": "routes:\n  - { name: orders, match: { path: /v1/orders, pathPrefix: /v1 } }\n"
+    },
+    "message": "policies/payments.yaml:7:50  spec.routes[0].match.pathPrefix  path and pathPrefix exclude each other: keep one [FB059]",
+    "right": {
+      "kind": "spec",
+      "text": "routes:\n  - { name: orders, match: { path: /v1/orders } }\n"
+    }
+  },
+  {
+    "code": "FB060",
+    "severity": "warning",
+    "title": "a listener that other hosts can reach",
+    "meaning": "The port is bound on an address that other hosts reach. They could call the upstream as if they were this app.",
+    "wrong": {
+      "kind": "spec",
+      "text": "listen: 0.0.0.0:15101\n"
+    },
+    "message": "policies/payments.yaml:6:11  spec.listen  warning: 0.0.0.0:15101 can be reached from other hosts, which could then call the upstream as this app: prefer 127.0.0.1:15101 [FB060]",
+    "right": {
+      "kind": "spec",
+      "text": "listen: 127.0.0.1:15101\n"
+    }
+  },
+  {
+    "code": "FB061",
+    "severity": "warning",
+    "title": "attempts that cannot all run to their timeout",
+    "meaning": "When attempts time out, the request ends before all of `maxAttempts` have been made.",
+    "wrong": {
+      "kind": "spec",
+      "text": "timeouts: { attempt: 5s, total: 10s }\nretry: { maxAttempts: 4 }\n"
+    },
+    "message": "policies/payments.yaml:7:25  spec.retry.maxAttempts  warning: retry.maxAttempts 4 with timeouts.attempt 5s (policies/payments.yaml:6) does not fit into timeouts.total 10s (policies/payments.yaml:6): once 2 attempts have timed out there is no time for another [FB061]",
+    "right": {
+      "kind": "spec",
+      "text": "timeouts: { attempt: 2s, total: 10s }\nretry: { maxAttempts: 4 }\n"
+    }
+  },
+  {
+    "code": "FB062",
+    "severity": "error",
+    "title": "a key is to be generated and no header may carry it",
+    "meaning": "Forbear shall add a key to each request, and `keyHeaders` names no header to put it into.",
+    "wrong": {
+      "kind": "spec",
+      "text": "retry: { idempotency: { generate: true, keyHeaders: [] } }\n"
+    },
+    "message": "policies/payments.yaml:6:37  spec.retry.idempotency.generate  retry.idempotency.generate true with retry.idempotency.keyHeaders [] (policies/payments.yaml:6): there is no header to put the key into; name one, such as [Idempotency-Key] [FB062]",
+    "right": {
+      "kind": "spec",
+      "text": "retry: { idempotency: { generate: true, keyHeaders: [Idempotency-Key] } }\n"
+    }
+  },
+  {
+    "code": "FB063",
+    "severity": "warning",
+    "title": "retries of calls that are hardly ever repeated",
+    "meaning": "A route for methods that are not idempotent asks for retries, and nothing says how a call may be repeated of which something was sent. Writing `keyHeaders`, `generate: true` or `retryOn: [connect]` says it.",
+    "wrong": {
+      "kind": "spec",
+      "text": "routes:\n  - { name: pay, match: { methods: [POST] }, retry: { maxAttempts: 3 } }\n"
+    },
+    "message": "policies/payments.yaml:7:70  spec.routes[0].retry.maxAttempts  warning: retry.maxAttempts 3 for POST: a call of which something was sent is not repeated unless the app sends Idempotency-Key; for an upstream that honours such keys, write retry.idempotency.generate: true [FB063]",
+    "right": {
+      "kind": "spec",
+      "text": "routes:\n  - { name: pay, match: { methods: [POST] }, retry: { maxAttempts: 3, idempotency: { generate: true } } }\n"
+    }
+  },
+  {
+    "code": "FB064",
+    "severity": "warning",
+    "title": "whenOpen beside a breaker that never opens",
+    "meaning": "Calls wait only for a breaker that opens; with `mode` observe or disabled it never holds a call back.",
+    "wrong": {
+      "kind": "spec",
+      "text": "breaker: { mode: observe, whenOpen: wait }\n"
+    },
+    "message": "policies/payments.yaml:6:39  spec.breaker.whenOpen  warning: breaker.whenOpen wait does nothing with breaker.mode observe (policies/payments.yaml:6): no call is held back [FB064]",
+    "right": {
+      "kind": "spec",
+      "text": "breaker: { mode: enforce, whenOpen: wait }\n"
+    }
+  },
+  {
+    "code": "FB065",
+    "severity": "warning",
+    "title": "a route that no call reaches",
+    "meaning": "The first route that matches is taken, and an earlier one matches every call that this one would.",
+    "wrong": {
+      "kind": "spec",
+      "text": "routes:\n  - { name: all, match: {} }\n  - { name: orders, match: { path: /v1/orders } }\n"
+    },
+    "message": "policies/payments.yaml:8:23  spec.routes[1].match  warning: no call reaches this route: the route \"all\" at policies/payments.yaml:7 comes first and matches all of them [FB065]",
+    "right": {
+      "kind": "spec",
+      "text": "routes:\n  - { name: orders, match: { path: /v1/orders } }\n  - { name: all, match: {} }\n"
+    }
+  },
+  {
+    "code": "FB066",
+    "severity": "warning",
+    "title": "an attempt clock on a long poll",
+    "meaning": "The attempts of a route with `longPoll` have no clock of their own, so the one that is written does nothing.",
+    "wrong": {
+      "kind": "spec",
+      "text": "routes:\n  - { name: events, match: { path: /events }, longPoll: true, timeouts: { attempt: 5s } }\n"
+    },
+    "message": "policies/payments.yaml:7:86  spec.routes[0].timeouts.attempt  warning: timeouts.attempt 5s does nothing on a route with longPoll: its attempts have no clock but timeouts.total [FB066]",
+    "right": {
+      "kind": "spec",
+      "text": "routes:\n  - { name: events, match: { path: /events }, longPoll: true, timeouts: { total: 5m } }\n"
+    }
+  },
+  {
+    "code": "FB067",
+    "severity": "warning",
+    "title": "a connect clock above the total",
+    "meaning": "The request ends before the clock for opening a connection does, so that one never strikes.",
+    "wrong": {
+      "kind": "spec",
+      "text": "timeouts: { connect: 5s, total: 2s }\n"
+    },
+    "message": "policies/payments.yaml:6:24  spec.timeouts.connect  warning: timeouts.connect 5s is above timeouts.total 2s (policies/payments.yaml:6): the request ends before this clock does [FB067]",
+    "right": {
+      "kind": "spec",
+      "text": "timeouts: { connect: 1s, total: 2s }\n"
+    }
+  },
+  {
+    "code": "FB068",
+    "severity": "warning",
+    "title": "a budget that grants nothing but to very many calls",
+    "meaning": "The ratio is so small, and the floor below one retry, that an upstream with less than a hundred calls a second is never granted any.",
+    "wrong": {
+      "kind": "spec",
+      "text": "budget: { ratio: 0.001, minPerSecond: 0 }\n"
+    },
+    "message": "policies/payments.yaml:6:20  spec.budget.ratio  warning: budget.ratio 0.001 with budget.minPerSecond 0 (policies/payments.yaml:6) over budget.window 10s (the default): no retry is granted below 1000 calls a second [FB068]",
+    "right": {
+      "kind": "spec",
+      "text": "budget: { ratio: 0.1, minPerSecond: 0 }\n"
+    }
+  },
+  {
+    "code": "FB069",
+    "severity": "warning",
+    "title": "more warnings than are shown",
+    "meaning": "A set has more than 100 messages, the errors among them are all shown, and so many warnings are not.",
+    "wrong": {
+      "kind": "shell",
+      "text": "mkdir policies && { cat payments.yaml; echo '  routes:'; for n in $(seq 120); do echo \"    - { name: r$n, match: { path: /r$n }, longPoll: true, timeouts: { attempt: 5s } }\"; done; } > policies/payments.yaml"
+    },
+    "message": "warning: and 20 more warnings: mend those above first [FB069]",
+    "right": {
+      "kind": "shell",
+      "text": "mkdir policies && cp payments.yaml policies/"
+    }
+  }
+]

@@ -1,0 +1,1319 @@
+/** Generated from schemas/ by `npm run generate`. Do not edit. */
+import type { JsonSchema } from '../json-schema.js'
+
+/** The one for editors, of both kinds. */
+export const SCHEMA: JsonSchema = {
+  "$schema": "https://json-schema.org/draft/2020-12/schema",
+  "title": "forbear",
+  "description": "A document of a policy set: an Upstream or a Policy.",
+  "type": "object",
+  "required": [
+    "kind"
+  ],
+  "properties": {
+    "apiVersion": {
+      "$ref": "#/$defs/apiVersion"
+    },
+    "kind": {
+      "description": "What this document is.",
+      "enum": [
+        "Upstream",
+        "Policy"
+      ],
+      "enumDescriptions": [
+        "A service that the app calls, and how to behave when it misbehaves.",
+        "Settings by name. The Policy called `default` applies to every Upstream, any other to those that name it in `policyRef`."
+      ]
+    }
+  },
+  "if": {
+    "required": [
+      "kind"
+    ],
+    "properties": {
+      "kind": {
+        "const": "Upstream"
+      }
+    }
+  },
+  "then": {
+    "$ref": "#/$defs/Upstream"
+  },
+  "else": {
+    "if": {
+      "required": [
+        "kind"
+      ],
+      "properties": {
+        "kind": {
+          "const": "Policy"
+        }
+      }
+    },
+    "then": {
+      "$ref": "#/$defs/Policy"
+    }
+  },
+  "$defs": {
+    "Upstream": {
+      "title": "UpstreamDocument",
+      "description": "A service that the app calls, and how to behave when it misbehaves.",
+      "type": "object",
+      "required": [
+        "apiVersion",
+        "kind",
+        "metadata",
+        "spec"
+      ],
+      "additionalProperties": false,
+      "patternProperties": {
+        "^x-": true
+      },
+      "properties": {
+        "apiVersion": {
+          "$ref": "#/$defs/apiVersion"
+        },
+        "kind": {
+          "description": "What this document is.",
+          "const": "Upstream",
+          "examples": [
+            "Upstream"
+          ],
+          "markdownDescription": "What this document is."
+        },
+        "metadata": {
+          "$ref": "#/$defs/metadata"
+        },
+        "spec": {
+          "title": "UpstreamSpec",
+          "description": "Where the service is and how to treat it.",
+          "type": "object",
+          "required": [
+            "target"
+          ],
+          "additionalProperties": false,
+          "properties": {
+            "target": {
+              "description": "Where calls go: http or https, host, optional port, optional base path that is put before every path.",
+              "type": "string",
+              "pattern": "^https?://(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?\\.?)(:[0-9]{1,5})?(/[^?#\\s]*)?$",
+              "maxLength": 2000,
+              "x-allowed": "http:// or https://, a host, optionally a port and a base path; no user name, query or fragment",
+              "examples": [
+                "https://payments.example.com/base"
+              ],
+              "markdownDescription": "Where calls go: http or https, host, optional port, optional base path that is put before every path.\n\nAllowed: http:// or https://, a host, optionally a port and a base path; no user name, query or fragment.",
+              "patternErrorMessage": "Not allowed here; write http:// or https://, a host, optionally a port and a base path; no user name, query or fragment."
+            },
+            "policyRef": {
+              "description": "Name of the Policy whose settings apply before the ones written here.",
+              "type": "string",
+              "pattern": "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$",
+              "x-allowed": "the name of a Policy",
+              "examples": [
+                "careful"
+              ],
+              "markdownDescription": "Name of the Policy whose settings apply before the ones written here.\n\nAllowed: the name of a Policy.",
+              "patternErrorMessage": "Not allowed here; write the name of a Policy."
+            },
+            "listen": {
+              "description": "An own port for this upstream, on which every call is meant for it.",
+              "type": "string",
+              "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?):[0-9]{1,5}$",
+              "maxLength": 300,
+              "x-allowed": "host:port",
+              "examples": [
+                "127.0.0.1:15101"
+              ],
+              "markdownDescription": "An own port for this upstream, on which every call is meant for it.\n\nAllowed: host:port.",
+              "patternErrorMessage": "Not allowed here; write host:port."
+            },
+            "match": {
+              "title": "UpstreamMatch",
+              "description": "How calls on the shared port find this upstream.",
+              "type": "object",
+              "additionalProperties": false,
+              "properties": {
+                "hosts": {
+                  "description": "Host names (without a port) that mean this upstream.",
+                  "type": "array",
+                  "maxItems": 100,
+                  "items": {
+                    "type": "string",
+                    "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9_])?)$",
+                    "maxLength": 253,
+                    "x-allowed": "a host name without scheme and port",
+                    "examples": [
+                      "payments.internal"
+                    ],
+                    "patternErrorMessage": "Not allowed here; write a host name without scheme and port."
+                  },
+                  "default": [],
+                  "examples": [
+                    [
+                      "payments.internal"
+                    ]
+                  ],
+                  "markdownDescription": "Host names (without a port) that mean this upstream.\n\nAllowed: list; each: a host name without scheme and port.\n\nDefault: []."
+                },
+                "pathPrefix": {
+                  "description": "Paths under this prefix mean this upstream; the prefix is stripped. It ends at a segment boundary.",
+                  "type": "string",
+                  "pattern": "^/$|^(/[^/?#{}\\s]+)+/?$",
+                  "maxLength": 1000,
+                  "x-allowed": "a path that begins with /",
+                  "x-default": "/<name>",
+                  "examples": [
+                    "/payments"
+                  ],
+                  "markdownDescription": "Paths under this prefix mean this upstream; the prefix is stripped. It ends at a segment boundary.\n\nAllowed: a path that begins with /.\n\nDefault: /<name>.",
+                  "patternErrorMessage": "Not allowed here; write a path that begins with /."
+                }
+              }
+            },
+            "hostHeader": {
+              "description": "`target` sends the target's host, `preserve` the one that the app sent.",
+              "enum": [
+                "target",
+                "preserve"
+              ],
+              "enumDescriptions": [
+                "the target's host",
+                "the one that the app sent"
+              ],
+              "default": "target",
+              "examples": [
+                "target"
+              ],
+              "markdownDescription": "`target` sends the target's host, `preserve` the one that the app sent.\n\nDefault: target."
+            },
+            "tls": {
+              "title": "Tls",
+              "description": "For https targets.",
+              "type": "object",
+              "additionalProperties": false,
+              "properties": {
+                "caFile": {
+                  "description": "Certificate authorities (PEM) in place of the system's.",
+                  "type": "string",
+                  "minLength": 1,
+                  "maxLength": 4096,
+                  "examples": [
+                    "/etc/forbear/tls/ca.pem"
+                  ],
+                  "markdownDescription": "Certificate authorities (PEM) in place of the system's.\n\nAllowed: text."
+                },
+                "certFile": {
+                  "description": "Client certificate (PEM).",
+                  "type": "string",
+                  "minLength": 1,
+                  "maxLength": 4096,
+                  "examples": [
+                    "/etc/forbear/tls/tls.crt"
+                  ],
+                  "markdownDescription": "Client certificate (PEM).\n\nAllowed: text."
+                },
+                "keyFile": {
+                  "description": "Key (PEM) of the client certificate.",
+                  "type": "string",
+                  "minLength": 1,
+                  "maxLength": 4096,
+                  "examples": [
+                    "/etc/forbear/tls/tls.key"
+                  ],
+                  "markdownDescription": "Key (PEM) of the client certificate.\n\nAllowed: text."
+                },
+                "serverName": {
+                  "description": "Name to ask for and to check, in place of the target's host.",
+                  "type": "string",
+                  "minLength": 1,
+                  "maxLength": 253,
+                  "examples": [
+                    "payments.example.com"
+                  ],
+                  "markdownDescription": "Name to ask for and to check, in place of the target's host.\n\nAllowed: text."
+                }
+              }
+            },
+            "timeouts": {
+              "$ref": "#/$defs/timeouts"
+            },
+            "retry": {
+              "$ref": "#/$defs/retry"
+            },
+            "budget": {
+              "$ref": "#/$defs/budget"
+            },
+            "breaker": {
+              "$ref": "#/$defs/breaker"
+            },
+            "limits": {
+              "$ref": "#/$defs/limits"
+            },
+            "pool": {
+              "$ref": "#/$defs/pool"
+            },
+            "propagate": {
+              "$ref": "#/$defs/propagate"
+            },
+            "routes": {
+              "description": "Settings for some of the calls; the first route that matches applies.",
+              "type": "array",
+              "maxItems": 1000,
+              "items": {
+                "$ref": "#/$defs/route"
+              },
+              "examples": [
+                [
+                  {
+                    "name": "place-order",
+                    "match": {
+                      "methods": [
+                        "POST"
+                      ],
+                      "path": "/v1/orders"
+                    }
+                  }
+                ]
+              ],
+              "markdownDescription": "Settings for some of the calls; the first route that matches applies.\n\nAllowed: list; each: text."
+            }
+          }
+        }
+      },
+      "examples": [
+        {
+          "apiVersion": "forbear.dev/v1alpha1",
+          "kind": "Upstream",
+          "metadata": {
+            "name": "payments"
+          },
+          "spec": {
+            "target": "https://payments.example.com"
+          }
+        }
+      ]
+    },
+    "Policy": {
+      "title": "PolicyDocument",
+      "description": "Settings by name. The Policy called `default` applies to every Upstream, any other to those that name it in `policyRef`.",
+      "type": "object",
+      "required": [
+        "apiVersion",
+        "kind",
+        "metadata",
+        "spec"
+      ],
+      "additionalProperties": false,
+      "patternProperties": {
+        "^x-": true
+      },
+      "properties": {
+        "apiVersion": {
+          "$ref": "#/$defs/apiVersion"
+        },
+        "kind": {
+          "description": "What this document is.",
+          "const": "Policy",
+          "examples": [
+            "Policy"
+          ],
+          "markdownDescription": "What this document is."
+        },
+        "metadata": {
+          "$ref": "#/$defs/metadata"
+        },
+        "spec": {
+          "title": "PolicySpec",
+          "description": "The settings.",
+          "type": "object",
+          "additionalProperties": false,
+          "properties": {
+            "timeouts": {
+              "$ref": "#/$defs/timeouts"
+            },
+            "retry": {
+              "$ref": "#/$defs/retry"
+            },
+            "budget": {
+              "$ref": "#/$defs/budget"
+            },
+            "breaker": {
+              "$ref": "#/$defs/breaker"
+            },
+            "limits": {
+              "$ref": "#/$defs/limits"
+            },
+            "pool": {
+              "$ref": "#/$defs/pool"
+            },
+            "propagate": {
+              "$ref": "#/$defs/propagate"
+            }
+          }
+        }
+      },
+      "examples": [
+        {
+          "apiVersion": "forbear.dev/v1alpha1",
+          "kind": "Policy",
+          "metadata": {
+            "name": "careful"
+          },
+          "spec": {
+            "retry": {
+              "maxAttempts": 2
+            }
+          }
+        }
+      ]
+    },
+    "route": {
+      "title": "Route",
+      "description": "Calls with their own settings.",
+      "type": "object",
+      "required": [
+        "name",
+        "match"
+      ],
+      "additionalProperties": false,
+      "properties": {
+        "name": {
+          "description": "Unique within the upstream. It becomes the metric label.",
+          "type": "string",
+          "pattern": "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$",
+          "x-allowed": "1 to 63 lower-case letters, digits and hyphens, a letter or digit at both ends",
+          "examples": [
+            "place-order"
+          ],
+          "markdownDescription": "Unique within the upstream. It becomes the metric label.\n\nAllowed: 1 to 63 lower-case letters, digits and hyphens, a letter or digit at both ends.",
+          "patternErrorMessage": "Not allowed here; write 1 to 63 lower-case letters, digits and hyphens, a letter or digit at both ends."
+        },
+        "match": {
+          "title": "RouteMatch",
+          "description": "Which calls; all that is written must match, `{}` matches every call. Paths as the upstream sees them: shared prefix stripped, base path of the target not counted, without the query.",
+          "type": "object",
+          "additionalProperties": false,
+          "properties": {
+            "methods": {
+              "description": "Any of these methods.",
+              "type": "array",
+              "minItems": 1,
+              "maxItems": 50,
+              "uniqueItems": true,
+              "items": {
+                "type": "string",
+                "pattern": "^[A-Z][A-Z0-9_-]{0,30}$",
+                "x-words": [
+                  "GET",
+                  "HEAD",
+                  "POST",
+                  "PUT",
+                  "PATCH",
+                  "DELETE",
+                  "OPTIONS",
+                  "TRACE"
+                ],
+                "x-allowed": "a method in capitals",
+                "examples": [
+                  "GET",
+                  "HEAD",
+                  "POST",
+                  "PUT",
+                  "PATCH",
+                  "DELETE",
+                  "OPTIONS",
+                  "TRACE"
+                ],
+                "patternErrorMessage": "Not allowed here; write a method in capitals."
+              },
+              "examples": [
+                [
+                  "POST"
+                ]
+              ],
+              "markdownDescription": "Any of these methods.\n\nAllowed: list; each: a method in capitals."
+            },
+            "path": {
+              "description": "Exactly this path; `{name}` stands for one segment.",
+              "type": "string",
+              "pattern": "^(/([^/?#{}\\s]*|\\{[A-Za-z_][A-Za-z0-9_-]*\\}))+$",
+              "maxLength": 1000,
+              "x-allowed": "a path that begins with /, with {name} for a whole segment",
+              "examples": [
+                "/v1/orders/{id}"
+              ],
+              "markdownDescription": "Exactly this path; `{name}` stands for one segment.\n\nAllowed: a path that begins with /, with {name} for a whole segment.",
+              "patternErrorMessage": "Not allowed here; write a path that begins with /, with {name} for a whole segment."
+            },
+            "pathPrefix": {
+              "description": "Every path under this one; it ends at a segment boundary.",
+              "type": "string",
+              "pattern": "^/$|^(/[^/?#{}\\s]+)+/?$",
+              "maxLength": 1000,
+              "x-allowed": "a path that begins with /",
+              "examples": [
+                "/v1"
+              ],
+              "markdownDescription": "Every path under this one; it ends at a segment boundary.\n\nAllowed: a path that begins with /.",
+              "patternErrorMessage": "Not allowed here; write a path that begins with /."
+            },
+            "headers": {
+              "description": "Request headers with exactly these values.",
+              "type": "object",
+              "maxProperties": 20,
+              "propertyNames": {
+                "pattern": "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$",
+                "x-allowed": "a header name",
+                "patternErrorMessage": "Not allowed here; write a header name."
+              },
+              "additionalProperties": {
+                "type": "string",
+                "maxLength": 1000
+              },
+              "examples": [
+                {
+                  "x-tenant": "gold"
+                }
+              ],
+              "markdownDescription": "Request headers with exactly these values.\n\nAllowed: mapping of text to text."
+            }
+          }
+        },
+        "longPoll": {
+          "description": "The upstream answers when it has something to say: no attempt clock, never a probe, never a latency sample.",
+          "type": "boolean",
+          "default": false,
+          "examples": [
+            true
+          ],
+          "markdownDescription": "The upstream answers when it has something to say: no attempt clock, never a probe, never a latency sample.\n\nAllowed: `true`, `false`.\n\nDefault: false."
+        },
+        "timeouts": {
+          "$ref": "#/$defs/timeouts"
+        },
+        "retry": {
+          "$ref": "#/$defs/retry"
+        },
+        "budget": {
+          "$ref": "#/$defs/budget"
+        },
+        "breaker": {
+          "$ref": "#/$defs/breaker"
+        },
+        "limits": {
+          "$ref": "#/$defs/limits"
+        }
+      }
+    },
+    "apiVersion": {
+      "description": "Version of this format.",
+      "const": "forbear.dev/v1alpha1",
+      "examples": [
+        "forbear.dev/v1alpha1"
+      ],
+      "markdownDescription": "Version of this format."
+    },
+    "metadata": {
+      "title": "Metadata",
+      "description": "Who this document is.",
+      "type": "object",
+      "required": [
+        "name"
+      ],
+      "additionalProperties": false,
+      "properties": {
+        "name": {
+          "description": "A DNS-1123 label, unique among documents of its kind. It becomes the metric label.",
+          "type": "string",
+          "pattern": "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$",
+          "x-allowed": "1 to 63 lower-case letters, digits and hyphens, a letter or digit at both ends",
+          "examples": [
+            "payments"
+          ],
+          "markdownDescription": "A DNS-1123 label, unique among documents of its kind. It becomes the metric label.\n\nAllowed: 1 to 63 lower-case letters, digits and hyphens, a letter or digit at both ends.",
+          "patternErrorMessage": "Not allowed here; write 1 to 63 lower-case letters, digits and hyphens, a letter or digit at both ends."
+        },
+        "labels": {
+          "description": "Text by name, for your own use.",
+          "type": "object",
+          "additionalProperties": {
+            "type": "string"
+          },
+          "examples": [
+            {
+              "team": "checkout"
+            }
+          ],
+          "markdownDescription": "Text by name, for your own use.\n\nAllowed: mapping of text to text."
+        },
+        "annotations": {
+          "description": "Text by name, for your own use.",
+          "type": "object",
+          "additionalProperties": {
+            "type": "string"
+          },
+          "examples": [
+            {
+              "runbook": "https://wiki.example.com/payments"
+            }
+          ],
+          "markdownDescription": "Text by name, for your own use.\n\nAllowed: mapping of text to text."
+        }
+      }
+    },
+    "timeouts": {
+      "title": "Timeouts",
+      "description": "Clocks of one request. Each is a duration or `none`.",
+      "type": "object",
+      "additionalProperties": false,
+      "properties": {
+        "connect": {
+          "description": "Opening a connection: DNS, socket and TLS handshake.",
+          "type": "string",
+          "pattern": "^(none|(?=.)([0-9]{1,12}h)?([0-9]{1,12}m)?([0-9]{1,12}s)?([0-9]{1,12}ms)?)$",
+          "x-format": "duration-or-none",
+          "x-min": "1ms",
+          "x-max": "10m",
+          "default": "3s",
+          "examples": [
+            "3s",
+            "500ms"
+          ],
+          "markdownDescription": "Opening a connection: DNS, socket and TLS handshake.\n\nAllowed: duration 1ms to 10m, or `none`.\n\nDefault: 3s.",
+          "patternErrorMessage": "Not allowed here; write duration 1ms to 10m, or `none`."
+        },
+        "attempt": {
+          "description": "One attempt: from the end of the request body to the response head. Not the pause between attempts. Without it, one attempt may take the whole of `total`.",
+          "type": "string",
+          "pattern": "^(none|(?=.)([0-9]{1,12}h)?([0-9]{1,12}m)?([0-9]{1,12}s)?([0-9]{1,12}ms)?)$",
+          "x-format": "duration-or-none",
+          "x-min": "1ms",
+          "x-max": "24h",
+          "x-default": "the value of `total`",
+          "examples": [
+            "5s"
+          ],
+          "markdownDescription": "One attempt: from the end of the request body to the response head. Not the pause between attempts. Without it, one attempt may take the whole of `total`.\n\nAllowed: duration 1ms to 24h, or `none`.\n\nDefault: the value of `total`.",
+          "patternErrorMessage": "Not allowed here; write duration 1ms to 24h, or `none`."
+        },
+        "total": {
+          "description": "The whole request: from the end of its body to the accepted response head, all attempts and waits included. A body that streams is never cut by it.",
+          "type": "string",
+          "pattern": "^(none|(?=.)([0-9]{1,12}h)?([0-9]{1,12}m)?([0-9]{1,12}s)?([0-9]{1,12}ms)?)$",
+          "x-format": "duration-or-none",
+          "x-min": "1ms",
+          "x-max": "24h",
+          "default": "30s",
+          "examples": [
+            "30s",
+            "1m30s"
+          ],
+          "markdownDescription": "The whole request: from the end of its body to the accepted response head, all attempts and waits included. A body that streams is never cut by it.\n\nAllowed: duration 1ms to 24h, or `none`.\n\nDefault: 30s.",
+          "patternErrorMessage": "Not allowed here; write duration 1ms to 24h, or `none`."
+        },
+        "idle": {
+          "description": "Longest gap between two body bytes, in either direction.",
+          "type": "string",
+          "pattern": "^(none|(?=.)([0-9]{1,12}h)?([0-9]{1,12}m)?([0-9]{1,12}s)?([0-9]{1,12}ms)?)$",
+          "x-format": "duration-or-none",
+          "x-min": "1ms",
+          "x-max": "24h",
+          "default": "60s",
+          "examples": [
+            "60s"
+          ],
+          "markdownDescription": "Longest gap between two body bytes, in either direction.\n\nAllowed: duration 1ms to 24h, or `none`.\n\nDefault: 60s.",
+          "patternErrorMessage": "Not allowed here; write duration 1ms to 24h, or `none`."
+        },
+        "response": {
+          "description": "The whole response, head and body.",
+          "type": "string",
+          "pattern": "^(none|(?=.)([0-9]{1,12}h)?([0-9]{1,12}m)?([0-9]{1,12}s)?([0-9]{1,12}ms)?)$",
+          "x-format": "duration-or-none",
+          "x-min": "1ms",
+          "x-max": "24h",
+          "default": "none",
+          "examples": [
+            "2m",
+            "none"
+          ],
+          "markdownDescription": "The whole response, head and body.\n\nAllowed: duration 1ms to 24h, or `none`.\n\nDefault: none.",
+          "patternErrorMessage": "Not allowed here; write duration 1ms to 24h, or `none`."
+        }
+      }
+    },
+    "jitter": {
+      "description": "How a delay v is spread: `none`; `full` = 0 to v; `equal` = v/2 to v; `decorrelated` = base to three times the previous delay; or a range such as [0.8, 1.2] = 0.8 v to 1.2 v.",
+      "type": [
+        "string",
+        "array"
+      ],
+      "pattern": "^(none|full|equal|decorrelated)$",
+      "x-words": [
+        "none",
+        "full",
+        "equal",
+        "decorrelated"
+      ],
+      "x-allowed": "none, full, equal, decorrelated, or a range such as [0.8, 1.2]",
+      "items": {
+        "type": "number",
+        "minimum": 0,
+        "maximum": 10
+      },
+      "minItems": 2,
+      "maxItems": 2,
+      "examples": [
+        "full",
+        "equal",
+        "decorrelated",
+        "none",
+        [
+          0.8,
+          1.2
+        ]
+      ],
+      "markdownDescription": "How a delay v is spread: `none`; `full` = 0 to v; `equal` = v/2 to v; `decorrelated` = base to three times the previous delay; or a range such as [0.8, 1.2] = 0.8 v to 1.2 v.\n\nAllowed: none, full, equal, decorrelated, or a range such as [0.8, 1.2].",
+      "patternErrorMessage": "Not allowed here; write none, full, equal, decorrelated, or a range such as [0.8, 1.2]."
+    },
+    "backoff": {
+      "title": "Backoff",
+      "description": "The wait before retry n (1-based).",
+      "type": "object",
+      "additionalProperties": false,
+      "properties": {
+        "kind": {
+          "description": "`exponential` = base × factor^(n−1); `linear` = base × n; `fixed` = base.",
+          "enum": [
+            "exponential",
+            "linear",
+            "fixed"
+          ],
+          "enumDescriptions": [
+            "base × factor^(n−1) before retry n",
+            "base × n before retry n",
+            "base before every retry"
+          ],
+          "default": "exponential",
+          "examples": [
+            "exponential"
+          ],
+          "markdownDescription": "`exponential` = base × factor^(n−1); `linear` = base × n; `fixed` = base.\n\nDefault: exponential."
+        },
+        "base": {
+          "description": "The first delay, before jitter.",
+          "type": "string",
+          "pattern": "^(?=.)([0-9]{1,12}h)?([0-9]{1,12}m)?([0-9]{1,12}s)?([0-9]{1,12}ms)?$",
+          "x-format": "duration",
+          "x-min": "0ms",
+          "x-max": "1h",
+          "default": "200ms",
+          "examples": [
+            "200ms"
+          ],
+          "markdownDescription": "The first delay, before jitter.\n\nAllowed: duration 0ms to 1h.\n\nDefault: 200ms.",
+          "patternErrorMessage": "Not allowed here; write duration 0ms to 1h."
+        },
+        "factor": {
+          "description": "Growth from one delay to the next, `exponential` only.",
+          "type": "number",
+          "minimum": 1,
+          "maximum": 100,
+          "default": 2,
+          "examples": [
+            2,
+            1.5
+          ],
+          "markdownDescription": "Growth from one delay to the next, `exponential` only.\n\nAllowed: number 1 to 100.\n\nDefault: 2."
+        },
+        "cap": {
+          "description": "Longest delay, before jitter.",
+          "type": "string",
+          "pattern": "^(?=.)([0-9]{1,12}h)?([0-9]{1,12}m)?([0-9]{1,12}s)?([0-9]{1,12}ms)?$",
+          "x-format": "duration",
+          "x-min": "0ms",
+          "x-max": "24h",
+          "default": "30s",
+          "examples": [
+            "30s"
+          ],
+          "markdownDescription": "Longest delay, before jitter.\n\nAllowed: duration 0ms to 24h.\n\nDefault: 30s.",
+          "patternErrorMessage": "Not allowed here; write duration 0ms to 24h."
+        },
+        "jitter": {
+          "description": "How a delay v is spread: `none`; `full` = 0 to v; `equal` = v/2 to v; `decorrelated` = base to three times the previous delay; or a range such as [0.8, 1.2] = 0.8 v to 1.2 v.",
+          "type": [
+            "string",
+            "array"
+          ],
+          "pattern": "^(none|full|equal|decorrelated)$",
+          "x-words": [
+            "none",
+            "full",
+            "equal",
+            "decorrelated"
+          ],
+          "x-allowed": "none, full, equal, decorrelated, or a range such as [0.8, 1.2]",
+          "items": {
+            "type": "number",
+            "minimum": 0,
+            "maximum": 10
+          },
+          "minItems": 2,
+          "maxItems": 2,
+          "examples": [
+            "full",
+            "equal",
+            "decorrelated",
+            "none",
+            [
+              0.8,
+              1.2
+            ]
+          ],
+          "default": "full",
+          "markdownDescription": "How a delay v is spread: `none`; `full` = 0 to v; `equal` = v/2 to v; `decorrelated` = base to three times the previous delay; or a range such as [0.8, 1.2] = 0.8 v to 1.2 v.\n\nAllowed: none, full, equal, decorrelated, or a range such as [0.8, 1.2].\n\nDefault: full.",
+          "patternErrorMessage": "Not allowed here; write none, full, equal, decorrelated, or a range such as [0.8, 1.2]."
+        }
+      }
+    },
+    "throttledBackoff": {
+      "title": "ThrottledBackoff",
+      "description": "The wait after a 429, in place of `backoff`.",
+      "type": "object",
+      "additionalProperties": false,
+      "properties": {
+        "kind": {
+          "description": "As in `backoff`.",
+          "enum": [
+            "exponential",
+            "linear",
+            "fixed"
+          ],
+          "enumDescriptions": [
+            "base × factor^(n−1) before retry n",
+            "base × n before retry n",
+            "base before every retry"
+          ],
+          "default": "exponential",
+          "examples": [
+            "exponential"
+          ],
+          "markdownDescription": "As in `backoff`.\n\nDefault: exponential."
+        },
+        "base": {
+          "description": "The first delay, before jitter.",
+          "type": "string",
+          "pattern": "^(?=.)([0-9]{1,12}h)?([0-9]{1,12}m)?([0-9]{1,12}s)?([0-9]{1,12}ms)?$",
+          "x-format": "duration",
+          "x-min": "0ms",
+          "x-max": "1h",
+          "default": "1s",
+          "examples": [
+            "1s"
+          ],
+          "markdownDescription": "The first delay, before jitter.\n\nAllowed: duration 0ms to 1h.\n\nDefault: 1s.",
+          "patternErrorMessage": "Not allowed here; write duration 0ms to 1h."
+        },
+        "factor": {
+          "description": "Growth from one delay to the next, `exponential` only.",
+          "type": "number",
+          "minimum": 1,
+          "maximum": 100,
+          "default": 2,
+          "examples": [
+            2
+          ],
+          "markdownDescription": "Growth from one delay to the next, `exponential` only.\n\nAllowed: number 1 to 100.\n\nDefault: 2."
+        },
+        "cap": {
+          "description": "Longest delay, before jitter.",
+          "type": "string",
+          "pattern": "^(?=.)([0-9]{1,12}h)?([0-9]{1,12}m)?([0-9]{1,12}s)?([0-9]{1,12}ms)?$",
+          "x-format": "duration",
+          "x-min": "0ms",
+          "x-max": "24h",
+          "default": "30s",
+          "examples": [
+            "30s"
+          ],
+          "markdownDescription": "Longest delay, before jitter.\n\nAllowed: duration 0ms to 24h.\n\nDefault: 30s.",
+          "patternErrorMessage": "Not allowed here; write duration 0ms to 24h."
+        },
+        "jitter": {
+          "description": "How a delay v is spread: `none`; `full` = 0 to v; `equal` = v/2 to v; `decorrelated` = base to three times the previous delay; or a range such as [0.8, 1.2] = 0.8 v to 1.2 v.",
+          "type": [
+            "string",
+            "array"
+          ],
+          "pattern": "^(none|full|equal|decorrelated)$",
+          "x-words": [
+            "none",
+            "full",
+            "equal",
+            "decorrelated"
+          ],
+          "x-allowed": "none, full, equal, decorrelated, or a range such as [0.8, 1.2]",
+          "items": {
+            "type": "number",
+            "minimum": 0,
+            "maximum": 10
+          },
+          "minItems": 2,
+          "maxItems": 2,
+          "examples": [
+            "full",
+            "equal",
+            "decorrelated",
+            "none",
+            [
+              0.8,
+              1.2
+            ]
+          ],
+          "default": "full",
+          "markdownDescription": "How a delay v is spread: `none`; `full` = 0 to v; `equal` = v/2 to v; `decorrelated` = base to three times the previous delay; or a range such as [0.8, 1.2] = 0.8 v to 1.2 v.\n\nAllowed: none, full, equal, decorrelated, or a range such as [0.8, 1.2].\n\nDefault: full.",
+          "patternErrorMessage": "Not allowed here; write none, full, equal, decorrelated, or a range such as [0.8, 1.2]."
+        }
+      }
+    },
+    "retry": {
+      "title": "Retry",
+      "description": "What is worth another attempt, and when it is made.",
+      "type": "object",
+      "additionalProperties": false,
+      "properties": {
+        "maxAttempts": {
+          "description": "Attempts in all, the first included: 1 turns retries off, 3 is three calls.",
+          "type": "integer",
+          "minimum": 1,
+          "maximum": 50,
+          "default": 5,
+          "examples": [
+            3
+          ],
+          "markdownDescription": "Attempts in all, the first included: 1 turns retries off, 3 is three calls.\n\nAllowed: whole number 1 to 50.\n\nDefault: 5."
+        },
+        "retryOn": {
+          "description": "Failures and statuses that are worth another attempt. `connect` = nothing was sent; `reset` = sent, no response head; `timeout` = the attempt clock ran out. 500 is a bug rather than a blip, and 4xx other than 408, 425 and 429 answer the same next time.",
+          "type": "array",
+          "maxItems": 50,
+          "uniqueItems": true,
+          "items": {
+            "type": [
+              "string",
+              "integer"
+            ],
+            "pattern": "^(connect|reset|timeout)$",
+            "minimum": 400,
+            "maximum": 599,
+            "x-words": [
+              "connect",
+              "reset",
+              "timeout"
+            ],
+            "x-allowed": "connect, reset, timeout, or a status from 400 to 599 without quotes",
+            "examples": [
+              "connect",
+              "reset",
+              "timeout",
+              429,
+              503
+            ],
+            "patternErrorMessage": "Not allowed here; write connect, reset, timeout, or a status from 400 to 599 without quotes."
+          },
+          "default": [
+            "connect",
+            "reset",
+            "timeout",
+            408,
+            425,
+            429,
+            502,
+            503,
+            504
+          ],
+          "examples": [
+            [
+              "connect",
+              503
+            ]
+          ],
+          "markdownDescription": "Failures and statuses that are worth another attempt. `connect` = nothing was sent; `reset` = sent, no response head; `timeout` = the attempt clock ran out. 500 is a bug rather than a blip, and 4xx other than 408, 425 and 429 answer the same next time.\n\nAllowed: list; each: connect, reset, timeout, or a status from 400 to 599 without quotes.\n\nDefault: [connect,reset,timeout,408,425,429,502,503,504]."
+        },
+        "onHeaders": {
+          "description": "Response headers that make an answer retryable: name to exact value, or `\"*\"` for any value.",
+          "type": "object",
+          "maxProperties": 20,
+          "propertyNames": {
+            "pattern": "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$",
+            "x-allowed": "a header name",
+            "patternErrorMessage": "Not allowed here; write a header name."
+          },
+          "additionalProperties": {
+            "type": "string",
+            "maxLength": 1000
+          },
+          "default": {},
+          "examples": [
+            {
+              "x-should-retry": "true"
+            }
+          ],
+          "markdownDescription": "Response headers that make an answer retryable: name to exact value, or `\"*\"` for any value.\n\nAllowed: mapping of text to text.\n\nDefault: {}."
+        },
+        "backoff": {
+          "$ref": "#/$defs/backoff"
+        },
+        "throttled": {
+          "$ref": "#/$defs/throttledBackoff"
+        },
+        "retryAfter": {
+          "title": "RetryAfter",
+          "description": "What a `Retry-After` of the upstream does.",
+          "type": "object",
+          "additionalProperties": false,
+          "properties": {
+            "cap": {
+              "description": "A longer hint is neither waited for nor shortened: the answer is passed on.",
+              "type": "string",
+              "pattern": "^(?=.)([0-9]{1,12}h)?([0-9]{1,12}m)?([0-9]{1,12}s)?([0-9]{1,12}ms)?$",
+              "x-format": "duration",
+              "x-min": "0ms",
+              "x-max": "24h",
+              "default": "30s",
+              "examples": [
+                "30s"
+              ],
+              "markdownDescription": "A longer hint is neither waited for nor shortened: the answer is passed on.\n\nAllowed: duration 0ms to 24h.\n\nDefault: 30s.",
+              "patternErrorMessage": "Not allowed here; write duration 0ms to 24h."
+            },
+            "scope": {
+              "description": "`request` = only the call that got the hint waits; `upstream` = hints may close the gate for every call of this upstream.",
+              "enum": [
+                "request",
+                "upstream"
+              ],
+              "enumDescriptions": [
+                "only the call that got the hint waits",
+                "hints may close the gate for every call of this upstream"
+              ],
+              "default": "request",
+              "examples": [
+                "request"
+              ],
+              "markdownDescription": "`request` = only the call that got the hint waits; `upstream` = hints may close the gate for every call of this upstream.\n\nDefault: request."
+            }
+          }
+        },
+        "idempotency": {
+          "title": "Idempotency",
+          "description": "When a call that is not idempotent by its method may be repeated.",
+          "type": "object",
+          "additionalProperties": false,
+          "properties": {
+            "keyHeaders": {
+              "description": "A request that carries one of these headers may be repeated: the upstream knows it again.",
+              "type": "array",
+              "maxItems": 20,
+              "uniqueItems": true,
+              "items": {
+                "type": "string",
+                "pattern": "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$",
+                "x-allowed": "a header name",
+                "examples": [
+                  "Idempotency-Key"
+                ],
+                "patternErrorMessage": "Not allowed here; write a header name."
+              },
+              "default": [
+                "Idempotency-Key"
+              ],
+              "examples": [
+                [
+                  "Idempotency-Key"
+                ]
+              ],
+              "markdownDescription": "A request that carries one of these headers may be repeated: the upstream knows it again.\n\nAllowed: list; each: a header name.\n\nDefault: [Idempotency-Key]."
+            },
+            "generate": {
+              "description": "Add a key, the same on all attempts, to requests that carry none. Only for upstreams that honour it.",
+              "type": "boolean",
+              "default": false,
+              "examples": [
+                true
+              ],
+              "markdownDescription": "Add a key, the same on all attempts, to requests that carry none. Only for upstreams that honour it.\n\nAllowed: `true`, `false`.\n\nDefault: false."
+            }
+          }
+        },
+        "maxBody": {
+          "description": "Request bodies up to this size are kept for another attempt; a larger one streams on and is not repeated.",
+          "type": "string",
+          "pattern": "^[0-9]{1,15}(B|KiB|MiB|GiB)$",
+          "x-format": "size",
+          "x-min": "0B",
+          "x-max": "64MiB",
+          "default": "64KiB",
+          "examples": [
+            "64KiB",
+            "1MiB"
+          ],
+          "markdownDescription": "Request bodies up to this size are kept for another attempt; a larger one streams on and is not repeated.\n\nAllowed: size 0B to 64MiB.\n\nDefault: 64KiB.",
+          "patternErrorMessage": "Not allowed here; write size 0B to 64MiB."
+        }
+      }
+    },
+    "budget": {
+      "title": "Budget",
+      "description": "How many retries the upstream may be sent at all, over all requests. Retries in the window ≤ ratio × succeeded first attempts + minPerSecond × window. A route may only tighten it.",
+      "type": "object",
+      "additionalProperties": false,
+      "properties": {
+        "ratio": {
+          "description": "Retries per first attempt that succeeded.",
+          "type": "number",
+          "minimum": 0,
+          "maximum": 10,
+          "default": 0.2,
+          "examples": [
+            0.2,
+            0.1
+          ],
+          "markdownDescription": "Retries per first attempt that succeeded.\n\nAllowed: number 0 to 10.\n\nDefault: 0.2."
+        },
+        "window": {
+          "description": "How far back first attempts and retries are counted.",
+          "type": "string",
+          "pattern": "^(?=.)([0-9]{1,12}h)?([0-9]{1,12}m)?([0-9]{1,12}s)?([0-9]{1,12}ms)?$",
+          "x-format": "duration",
+          "x-min": "1s",
+          "x-max": "10m",
+          "default": "10s",
+          "examples": [
+            "10s"
+          ],
+          "markdownDescription": "How far back first attempts and retries are counted.\n\nAllowed: duration 1s to 10m.\n\nDefault: 10s.",
+          "patternErrorMessage": "Not allowed here; write duration 1s to 10m."
+        },
+        "minPerSecond": {
+          "description": "Retries per second that quiet clients may always make.",
+          "type": "number",
+          "minimum": 0,
+          "maximum": 10000,
+          "default": 0.5,
+          "examples": [
+            0.5
+          ],
+          "markdownDescription": "Retries per second that quiet clients may always make.\n\nAllowed: number 0 to 10000.\n\nDefault: 0.5."
+        }
+      }
+    },
+    "breaker": {
+      "title": "Breaker",
+      "description": "When to stop calling. Closed = healthy. A route that writes this section gets a breaker of its own.",
+      "type": "object",
+      "additionalProperties": false,
+      "properties": {
+        "mode": {
+          "description": "`enforce` refuses calls while open; `observe` counts and reports only; `disabled` does nothing.",
+          "enum": [
+            "enforce",
+            "observe",
+            "disabled"
+          ],
+          "enumDescriptions": [
+            "refuses calls while open",
+            "counts and reports, refuses nothing",
+            "does nothing"
+          ],
+          "default": "enforce",
+          "examples": [
+            "enforce"
+          ],
+          "markdownDescription": "`enforce` refuses calls while open; `observe` counts and reports only; `disabled` does nothing.\n\nDefault: enforce."
+        },
+        "failureRatio": {
+          "description": "Opens at this share of failed first attempts or more.",
+          "type": "number",
+          "minimum": 0.01,
+          "maximum": 1,
+          "default": 0.8,
+          "examples": [
+            0.8
+          ],
+          "markdownDescription": "Opens at this share of failed first attempts or more.\n\nAllowed: number 0.01 to 1.\n\nDefault: 0.8."
+        },
+        "window": {
+          "description": "How far back the ratio looks.",
+          "type": "string",
+          "pattern": "^(?=.)([0-9]{1,12}h)?([0-9]{1,12}m)?([0-9]{1,12}s)?([0-9]{1,12}ms)?$",
+          "x-format": "duration",
+          "x-min": "100ms",
+          "x-max": "1h",
+          "default": "10s",
+          "examples": [
+            "10s"
+          ],
+          "markdownDescription": "How far back the ratio looks.\n\nAllowed: duration 100ms to 1h.\n\nDefault: 10s.",
+          "patternErrorMessage": "Not allowed here; write duration 100ms to 1h."
+        },
+        "minRequests": {
+          "description": "First attempts in the window before the ratio counts.",
+          "type": "integer",
+          "minimum": 1,
+          "maximum": 1000000,
+          "default": 20,
+          "examples": [
+            20
+          ],
+          "markdownDescription": "First attempts in the window before the ratio counts.\n\nAllowed: whole number 1 to 1000000.\n\nDefault: 20."
+        },
+        "consecutiveFailures": {
+          "description": "Opens after this many failures in a row, whatever the ratio; 0 = off.",
+          "type": "integer",
+          "minimum": 0,
+          "maximum": 1000000,
+          "default": 10,
+          "examples": [
+            10,
+            0
+          ],
+          "markdownDescription": "Opens after this many failures in a row, whatever the ratio; 0 = off.\n\nAllowed: whole number 0 to 1000000.\n\nDefault: 10."
+        },
+        "openFor": {
+          "description": "Shortest time open before a probe.",
+          "type": "string",
+          "pattern": "^(?=.)([0-9]{1,12}h)?([0-9]{1,12}m)?([0-9]{1,12}s)?([0-9]{1,12}ms)?$",
+          "x-format": "duration",
+          "x-min": "1ms",
+          "x-max": "1h",
+          "default": "1s",
+          "examples": [
+            "1s"
+          ],
+          "markdownDescription": "Shortest time open before a probe.\n\nAllowed: duration 1ms to 1h.\n\nDefault: 1s.",
+          "patternErrorMessage": "Not allowed here; write duration 1ms to 1h."
+        },
+        "maxOpenFor": {
+          "description": "Longest time between probes; the time open grows with the age of the outage.",
+          "type": "string",
+          "pattern": "^(?=.)([0-9]{1,12}h)?([0-9]{1,12}m)?([0-9]{1,12}s)?([0-9]{1,12}ms)?$",
+          "x-format": "duration",
+          "x-min": "1ms",
+          "x-max": "1h",
+          "default": "15s",
+          "examples": [
+            "15s"
+          ],
+          "markdownDescription": "Longest time between probes; the time open grows with the age of the outage.\n\nAllowed: duration 1ms to 1h.\n\nDefault: 15s.",
+          "patternErrorMessage": "Not allowed here; write duration 1ms to 1h."
+        },
+        "whenOpen": {
+          "description": "`refuse` answers 503 at once; `wait` keeps calls in a bounded room until the upstream is back or their deadline comes.",
+          "enum": [
+            "refuse",
+            "wait"
+          ],
+          "enumDescriptions": [
+            "answers 503 at once",
+            "keeps calls in a bounded room until the upstream is back or their deadline comes"
+          ],
+          "default": "refuse",
+          "examples": [
+            "refuse"
+          ],
+          "markdownDescription": "`refuse` answers 503 at once; `wait` keeps calls in a bounded room until the upstream is back or their deadline comes.\n\nDefault: refuse."
+        }
+      }
+    },
+    "limits": {
+      "title": "Limits",
+      "description": "How much may be under way. A route that writes this section gets limits of its own.",
+      "type": "object",
+      "additionalProperties": false,
+      "properties": {
+        "maxInFlight": {
+          "description": "Attempts on the wire at one time.",
+          "type": "integer",
+          "minimum": 1,
+          "maximum": 1000000,
+          "default": 1024,
+          "examples": [
+            1024
+          ],
+          "markdownDescription": "Attempts on the wire at one time.\n\nAllowed: whole number 1 to 1000000.\n\nDefault: 1024."
+        },
+        "maxWaiting": {
+          "description": "Requests that wait at one time, for a slot or for another attempt; one more is answered 503 `overloaded`.",
+          "type": "integer",
+          "minimum": 0,
+          "maximum": 1000000,
+          "default": 1024,
+          "examples": [
+            1024,
+            0
+          ],
+          "markdownDescription": "Requests that wait at one time, for a slot or for another attempt; one more is answered 503 `overloaded`.\n\nAllowed: whole number 0 to 1000000.\n\nDefault: 1024."
+        },
+        "maxWaitingBytes": {
+          "description": "Body bytes kept for requests that wait.",
+          "type": "string",
+          "pattern": "^[0-9]{1,15}(B|KiB|MiB|GiB)$",
+          "x-format": "size",
+          "x-min": "0B",
+          "x-max": "4GiB",
+          "default": "16MiB",
+          "examples": [
+            "16MiB"
+          ],
+          "markdownDescription": "Body bytes kept for requests that wait.\n\nAllowed: size 0B to 4GiB.\n\nDefault: 16MiB.",
+          "patternErrorMessage": "Not allowed here; write size 0B to 4GiB."
+        }
+      }
+    },
+    "pool": {
+      "title": "Pool",
+      "description": "Connections to the upstream, shared by its routes.",
+      "type": "object",
+      "additionalProperties": false,
+      "properties": {
+        "maxConnections": {
+          "description": "Open connections at one time.",
+          "type": "integer",
+          "minimum": 1,
+          "maximum": 65535,
+          "default": 256,
+          "examples": [
+            256
+          ],
+          "markdownDescription": "Open connections at one time.\n\nAllowed: whole number 1 to 65535.\n\nDefault: 256."
+        },
+        "maxAge": {
+          "description": "A connection is replaced after this long, ± 10 %, so that new replicas get their share.",
+          "type": "string",
+          "pattern": "^(?=.)([0-9]{1,12}h)?([0-9]{1,12}m)?([0-9]{1,12}s)?([0-9]{1,12}ms)?$",
+          "x-format": "duration",
+          "x-min": "100ms",
+          "x-max": "24h",
+          "default": "5m",
+          "examples": [
+            "5m"
+          ],
+          "markdownDescription": "A connection is replaced after this long, ± 10 %, so that new replicas get their share.\n\nAllowed: duration 100ms to 24h.\n\nDefault: 5m.",
+          "patternErrorMessage": "Not allowed here; write duration 100ms to 24h."
+        }
+      }
+    },
+    "propagate": {
+      "description": "Tell the services behind the upstream about a re-send, in the W3C baggage, so that retries of several layers do not multiply.",
+      "type": "boolean",
+      "default": false,
+      "examples": [
+        true
+      ],
+      "markdownDescription": "Tell the services behind the upstream about a re-send, in the W3C baggage, so that retries of several layers do not multiply.\n\nAllowed: `true`, `false`.\n\nDefault: false."
+    }
+  }
+}
