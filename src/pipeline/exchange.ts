@@ -6,7 +6,8 @@ import type { EffectivePolicy, UpstreamSnapshot } from '../core/snapshot.js'
 import type { ActiveCall } from './active-calls.js'
 import { admit, type Call } from './admission.js'
 import { answerFields } from './answer-fields.js'
-import { AttemptRun, type RunFailure } from './attempt-run.js'
+import type { RunFailure } from './attempt-report.js'
+import { AttemptRun } from './attempt-run.js'
 import { DeadlineTimer } from './deadline-timer.js'
 import { answerHeld, answerOwn, answerUnheld, type Ending } from './endings.js'
 import type { ExchangeDeps } from './exchange-deps.js'
@@ -39,6 +40,7 @@ export class Exchange implements AppListener, Call, ActiveCall {
   gateProbe = false
   hasTurn = false
   hasSlot = false
+  freshUsed = false
   readonly #deadline: DeadlineTimer
   #phase: 'admitting' | 'attempting' | 'delivering' | 'over' = 'admitting'
   #run: AttemptRun | null = null
