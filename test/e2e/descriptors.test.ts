@@ -1,13 +1,17 @@
+import { spawnSync } from 'node:child_process'
 import { describe, expect } from 'vitest'
 import type { Answer } from './harness/client.js'
 import { upstreamDoc } from './harness/policies.js'
 import { test } from './harness/stage.js'
 import { sleep, until } from './harness/time.js'
 
-/** The process needs about 24 for itself. */
-const LIMIT = 64
+/** Descriptors that are left to a process which has started: loading itself takes more than it needs later. */
+const LEFT = 40
 
-describe('with no file descriptor left', () => {
+const missing = spawnSync('prlimit', ['--version']).error?.message
+if (missing !== undefined) console.log(`skipped: a shortage of descriptors needs prlimit: ${missing}`)
+
+describe.skipIf(missing !== undefined)('with no file descriptor left', () => {
   test('calls get a clear answer or a closed connection, the healthy upstream is not blamed, and all is well after', async ({
     stage,
   }) => {
@@ -16,7 +20,8 @@ describe('with no file descriptor left', () => {
       release = resolve
     })
     const upstream = (await stage.upstream()).runs(() => released.then(() => ({ body: 'fine' })))
-    const sidecar = await stage.sidecar([upstreamDoc('payments', upstream.url)], [], { maxDescriptors: LIMIT })
+    const sidecar = await stage.sidecar([upstreamDoc('payments', upstream.url)])
+    await sidecar.leaveDescriptors(LEFT)
     const startedCpuMs = await sidecar.cpuMs()
     let refused = 0
     const calls = Array.from({ length: 150 }, async () => {
@@ -49,8 +54,9 @@ describe('with no file descriptor left', () => {
     stage,
   }) => {
     const upstream = (await stage.upstream()).plays({ body: 'fine' })
-    const sidecar = await stage.sidecar([upstreamDoc('payments', upstream.url)], [], { maxDescriptors: LIMIT })
-    const held = await stage.connections(sidecar.port, 2 * LIMIT)
+    const sidecar = await stage.sidecar([upstreamDoc('payments', upstream.url)])
+    await sidecar.leaveDescriptors(LEFT)
+    const held = await stage.connections(sidecar.port, 3 * LEFT)
     await sleep(200)
     const [lines, cpuMs] = [sidecar.logs.length, await sidecar.cpuMs()]
     await sleep(1_000)
