@@ -1,8 +1,14 @@
 /** All tunnels of one listener. http-proxy is loaded with the first of an upgrade. */
 import type { IncomingMessage } from 'node:http'
+import { createRequire } from 'node:module'
 import type { Socket } from 'node:net'
 import type { UpgradeGranted } from '../pipeline/ports.js'
 import { Tunnel, type TunnelDeps } from './tunnel.js'
+
+/** Required, not imported: on Node 20 an `import()` of a CommonJS package may give it without its exports. */
+function httpProxy(): typeof import('http-proxy') {
+  return createRequire(import.meta.url)('http-proxy') as typeof import('http-proxy')
+}
 
 export class UpgradeTunnels {
   readonly #tunnels = new Set<{ destroy(): void }>()
@@ -22,9 +28,11 @@ export class UpgradeTunnels {
   open(request: IncomingMessage, socket: Socket, head: Buffer, token: string, granted: UpgradeGranted): void {
     const tunnel = new Tunnel(request, socket, token, granted, this.deps)
     this.track(tunnel, socket)
-    import('http-proxy')
-      .then(library => tunnel.start(library.createProxyServer(), head))
-      .catch(error => this.#failed(tunnel, error))
+    try {
+      tunnel.start(httpProxy().createProxyServer(), head)
+    } catch (error) {
+      this.#failed(tunnel, error)
+    }
   }
 
   #failed(tunnel: Tunnel, error: unknown): void {
