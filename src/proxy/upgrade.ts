@@ -5,11 +5,6 @@ import type { Socket } from 'node:net'
 import type { UpgradeGranted } from '../pipeline/ports.js'
 import { Tunnel, type TunnelDeps } from './tunnel.js'
 
-/** Required, not imported: on Node 20 an `import()` of a CommonJS package may give it without its exports. */
-function httpProxy(): typeof import('http-proxy') {
-  return createRequire(import.meta.url)('http-proxy') as typeof import('http-proxy')
-}
-
 export class UpgradeTunnels {
   readonly #tunnels = new Set<{ destroy(): void }>()
 
@@ -29,7 +24,7 @@ export class UpgradeTunnels {
     const tunnel = new Tunnel(request, socket, token, granted, this.deps)
     this.track(tunnel, socket)
     try {
-      tunnel.start(httpProxy().createProxyServer(), head)
+      tunnel.start(loadHttpProxy().createProxyServer(), head)
     } catch (error) {
       this.#failed(tunnel, error)
     }
@@ -44,4 +39,9 @@ export class UpgradeTunnels {
   destroyAll(): void {
     for (const tunnel of this.#tunnels) tunnel.destroy()
   }
+}
+
+/** Not by `import()`: on a busy host Node 20 now and then makes an empty namespace of it, and keeps that for good. */
+function loadHttpProxy(): typeof import('http-proxy') {
+  return createRequire(import.meta.url)('http-proxy')
 }
