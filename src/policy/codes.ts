@@ -66,6 +66,11 @@ const TABLE = {
   FB067: warning('a connect clock above the total'),
   FB068: warning('a budget that grants nothing but to very many calls'),
   FB069: warning('more warnings than are shown'),
+  FB075: error('an upstream that calls itself'),
+  FB076: warning('a backoff above the total'),
+  FB077: warning('retries without a wait'),
+  FB078: warning('a factor that nothing grows by'),
+  FB079: warning('calls whose body is too large to wait'),
 } as const satisfies Readonly<Record<string, CodeFacts>>
 
 export type MessageCode = keyof typeof TABLE
