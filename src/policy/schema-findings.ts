@@ -2,6 +2,7 @@
 import type { ErrorObject } from 'ajv'
 import { entryAt, type Finding, type ParsedDocument, type Path, valueAt } from './document.js'
 import { type Draft, withoutEchoes } from './echoes.js'
+import { formHint } from './form-hints.js'
 import { nearest } from './nearest.js'
 import { allowedText, type FieldSchema, listText, quote } from './schema-words.js'
 import { synonym } from './synonyms.js'
@@ -112,6 +113,11 @@ function patternFinding(path: Path, data: unknown, schema: FieldSchema): Finding
   // Where numbers are allowed too, a quoted one is a number that was meant.
   if (schema.type?.includes('integer') && /^\d+$/.test(String(data))) {
     return { code: 'FB034', path, text: `${text}; write ${data} without quotes` }
+  }
+  const hint = formHint(path, String(data), schema.pattern)
+  if (hint !== null) {
+    const own = hint.fault === null ? text : `${quote(data)} ${hint.fault}`
+    return { code: 'FB037', path, text: own, suggestion: hint.suggestion }
   }
   return { code: 'FB037', path, text, suggestion: nearWord(data, schema['x-words'] ?? []) }
 }

@@ -76,5 +76,5 @@ function shorten(text: string): string {
 }
 
 function withoutSecrets(text: string): string {
-  return text.replace(/\/\/[^/?#]*@/g, '//***@').replace(/(:\/\/[^?#]*)[?#].*$/s, '$1?***')
+  return text.replace(/\/\/[^/?#]*@/g, '//***@').replace(/(:\/\/[^?#]*)([?#]).*$/s, '$1$2***')
 }

@@ -224,7 +224,49 @@ describe('a mistake in a field', () => {
       'retry: { backoff: { jitter: [1.2, 0.8] } }',
       'spec.retry.backoff.jitter  the range begins at 1.2, above its end 0.8 [FB036]',
     ],
-    ['listen: 15101', 'spec.listen  expected host:port, got 15101 [FB034]'],
+    ['listen: 15101', 'spec.listen  expected host:port, got 15101: write 127.0.0.1:15101 [FB034]'],
+    ['listen: :15102', 'spec.listen  ":15102" is not host:port; did you mean 127.0.0.1:15102? [FB037]'],
+    ['listen: 127.0.0.1', 'spec.listen  "127.0.0.1" has no port: write 127.0.0.1:15101, or whichever is free [FB037]'],
+    [
+      'match: { pathPrefix: /x?y }',
+      'spec.match.pathPrefix  "/x?y" has a query, and only the path is matched; did you mean /x? [FB037]',
+    ],
+    [
+      'match: { pathPrefix: /x//y/../z }',
+      'spec.match.pathPrefix  "/x//y/../z" has an empty segment: // counts as written [FB037]',
+    ],
+    [
+      'match: { pathPrefix: /x//y }',
+      'spec.match.pathPrefix  "/x//y" has an empty segment: // counts as written; did you mean /x/y? [FB037]',
+    ],
+    [
+      'routes: [{ name: a, match: { pathPrefix: "/orders/{id}" } }]',
+      'spec.routes[0].match.pathPrefix  "/orders/{id}" has {id}: only the path of a route has variables; the prefix before it is /orders [FB037]',
+    ],
+    [
+      'routes: [{ name: a, match: { path: orders } }]',
+      'spec.routes[0].match.path  "orders" is not a path that begins with /, with {name} for a whole segment; did you mean /orders? [FB037]',
+    ],
+    [
+      'routes: [{ name: a, match: { path: "https://a.example/orders?x" } }]',
+      'spec.routes[0].match.path  "https://a.example/orders?***" is a URL; did you mean /orders? [FB037]',
+    ],
+    [
+      'match: { hosts: ["*.internal"] }',
+      'spec.match.hosts[0]  "*.internal" has a wildcard: write each host by its name [FB037]',
+    ],
+    [
+      'match: { hosts: [x.internal.] }',
+      'spec.match.hosts[0]  "x.internal." ends in a dot; did you mean x.internal? [FB037]',
+    ],
+    [
+      'match: { hosts: ["x.internal:80"] }',
+      'spec.match.hosts[0]  "x.internal:80" has a port: a host counts with any; did you mean x.internal? [FB037]',
+    ],
+    [
+      'match: { hosts: ["https://x.internal/a"] }',
+      'spec.match.hosts[0]  "https://x.internal/a" is a URL; did you mean x.internal? [FB037]',
+    ],
     [
       'listen: example.com:80',
       'spec.listen  "example.com" in "example.com:80" is neither localhost nor an IP address; write HOST:PORT: localhost:15080, 127.0.0.1:15080, [::1]:15080 or 0.0.0.0:15080 [FB037]',
@@ -276,7 +318,22 @@ describe('a target', () => {
 
   it.each([
     ['ftp://a', `"ftp://a" is not ${form} [FB037]`],
-    ['payments.example.com', `"payments.example.com" is not ${form} [FB037]`],
+    [
+      'payments.example.com',
+      `"payments.example.com" is not ${form}; did you mean https://payments.example.com? [FB037]`,
+    ],
+    ['payments:8080', `"payments:8080" is not ${form}; did you mean http://payments:8080? [FB037]`],
+    ['https//a', `"https//a" is not ${form}; did you mean https://a? [FB037]`],
+    ['https:/x', `"https:/x" is not ${form}; did you mean https://x? [FB037]`],
+    ['HTTPS://X.example', '"HTTPS://X.example" has a scheme in capitals; did you mean https://X.example? [FB037]'],
+    [
+      'https://tschüss.example/a',
+      '"https://tschüss.example/a" has a host that is not ASCII: write it as DNS has it; did you mean https://xn--tschss-6ya.example/a? [FB037]',
+    ],
+    [
+      'https://x.example#f',
+      '"https://x.example#***" has a fragment: leave it out; did you mean https://x.example? [FB037]',
+    ],
     ['http://a:0', '"http://a:0" has the port 0: a port is a number from 1 to 65535 [FB037]'],
     ['http://a:70000', '"http://a:70000" has the port 70000: a port is a number from 1 to 65535 [FB037]'],
     ['http://300.1.1.1', '"http://300.1.1.1" has a host that is neither a name nor an IP address [FB037]'],
@@ -290,9 +347,15 @@ describe('a target', () => {
   })
 
   it('does not carry its secrets into a message', () => {
-    expect(target('https://user:hunter2@a.example/b')).toEqual([`"https://***@a.example/b" is not ${form} [FB037]`])
-    expect(target('https://a.example/b?key=hunter2')).toEqual([`"https://a.example/b?***" is not ${form} [FB037]`])
-    expect(target(`https://user:${'hunter2'.repeat(20)}@a`)).toEqual([`"https://***@a" is not ${form} [FB037]`])
+    expect(target('https://user:hunter2@a.example/b')).toEqual([
+      '"https://***@a.example/b" has a user name: leave it out [FB037]',
+    ])
+    expect(target('https://a.example/b?key=hunter2')).toEqual([
+      '"https://a.example/b?***" has a query: leave it out; did you mean https://a.example/b? [FB037]',
+    ])
+    expect(target(`https://user:${'hunter2'.repeat(20)}@a`)).toEqual([
+      '"https://***@a" has a user name: leave it out [FB037]',
+    ])
   })
 
   it('over http has no tls', () => {
