@@ -2,6 +2,7 @@
 import { isLoopback, parseListenAddress } from '../core/listen-address.js'
 import type { TargetSnapshot } from '../core/snapshot.js'
 import { type Finding, type ParsedDocument, type Path, valueAt, whereText } from './document.js'
+import { TWICE } from './schema-findings.js'
 import { quote } from './schema-words.js'
 import { parseTarget } from './target.js'
 
@@ -12,6 +13,7 @@ export function documentFindings(document: ParsedDocument): Finding[] {
   return [
     ...targetFindings(root),
     ...listenFindings(root),
+    ...hostFindings(root),
     ...selfCallFindings(root),
     ...jitterFindings(root, ['spec']),
     ...routeNameFindings(document, list),
@@ -67,6 +69,17 @@ function listenFindings(root: unknown): Finding[] {
   if (parsed.hosts.every(isLoopback)) return []
   const text = `${listen} can be reached from other hosts, which could then call the upstream as this app: prefer 127.0.0.1:${parsed.port}`
   return [{ code: 'FB060', path, text }]
+}
+
+/** Names of hosts have no case. */
+function hostFindings(root: unknown): Finding[] {
+  const path = ['spec', 'match', 'hosts']
+  const hosts = valueAt(root, path)
+  if (!Array.isArray(hosts)) return []
+  const names = hosts.map(host => (typeof host === 'string' ? host.toLowerCase() : null))
+  return names.flatMap((name, index): Finding[] =>
+    name === null || names.indexOf(name) === index ? [] : [{ code: 'FB038', path: [...path, index], text: TWICE }],
+  )
 }
 
 /** What it forwards would come back to it, each time with retries on top. */

@@ -288,6 +288,21 @@ describe('a mistake in a field', () => {
     expect(told(lines)).toEqual([text])
   })
 
+  it('is told of each item that is in a list twice', () => {
+    const twice = (path: string) => `spec.${path}  this item is in the list twice [FB038]`
+    expect(told('retry: { retryOn: [503, 503, 502, 502, 503] }')).toEqual(
+      [1, 3, 4].map(index => twice(`retry.retryOn[${index}]`)),
+    )
+    expect(told('match: { hosts: [a.x, a.x, A.x, b.x] }')).toEqual([1, 2].map(index => twice(`match.hosts[${index}]`)))
+  })
+
+  it('beside a value that a comma cuts does not hide it', () => {
+    expect(told('limits: { maxInFlight: 1_000, maxWaiting: 1, 000 }')).toEqual([
+      'spec.limits.maxInFlight  expected a whole number from 1 to 1000000, got the text "1_000": write 1000 [FB034]',
+      'spec.limits.000  unknown key "000": within { } a comma ends an unquoted value; put all of it in quotes, or give the key a value [FB030]',
+    ])
+  })
+
   it('is placed at the key or the value that is wrong', () => {
     expect(messagesOf(upstream('retry:\n  maxAtempts: 3\n  backoff: { base: 5 }'))).toEqual([
       expect.stringMatching(/^a\.yaml:7:5 {2}spec\.retry\.maxAtempts /),
