@@ -19,9 +19,6 @@ import { RetryMemory } from './retry-memory.js'
 import { nextStep, stoppedBeforeSending } from './retry-step.js'
 import { Wait, type WaitPlace } from './wait.js'
 
-/** Largest failed answer kept through a wait; a larger one is destroyed, so that waiting calls cost little memory. */
-const HELD_ANSWER_BYTES = 16 * 1024
-
 /** The life of one request: admit → attempt → decide → wait → attempt … → answer. */
 export class Exchange implements AppListener, Call, ActiveCall {
   readonly arrivedMs: number
@@ -40,6 +37,7 @@ export class Exchange implements AppListener, Call, ActiveCall {
   gateProbe = false
   hasTurn = false
   hasSlot = false
+  /** The free attempt after a stale connection, one a request. */
   freshUsed = false
   readonly #deadline: DeadlineTimer
   #phase: 'admitting' | 'attempting' | 'delivering' | 'over' = 'admitting'
@@ -157,7 +155,7 @@ export class Exchange implements AppListener, Call, ActiveCall {
     if (!facts.retryable) return this.#commit(run, facts.stop === 'exhausted' ? 'layer' : 'delivered')
     const step = nextStep(this, this.#remember(), facts, null)
     if (step.retry) {
-      this.#remember().hold(run, head, HELD_ANSWER_BYTES)
+      this.#remember().hold(run, head)
       this.#retry(step.delayMs, facts, head.status, null)
     } else {
       if (step.denied !== null) reportDenied(this, step.denied)
