@@ -34,11 +34,13 @@ function twinFindings(document: ParsedDocument, { keyword, instancePath, data }:
   if (keyword !== 'uniqueItems' || !Array.isArray(data)) return null
   const path = pathOf(document.root, instancePath)
   const seen = new Set<unknown>()
-  return data.flatMap((item, index): Finding[] => {
-    if (!seen.has(item)) seen.add(item)
-    else return [{ code: 'FB038', path: [...path, index], text: TWICE }]
-    return []
-  })
+  return data
+    .flatMap((item, index): Finding[] => {
+      if (!seen.has(item)) seen.add(item)
+      else return [{ code: 'FB038', path: [...path, index], text: TWICE }]
+      return []
+    })
+    .slice(0, MOST)
 }
 
 export const TWICE = 'this item is in the list twice'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { messagesOf, policy, upstream } from './set.js'
+import { messagesOf, policy, together, upstream } from './set.js'
 
 /** Of one document; place and code are dropped where only the words matter. */
 const told = (lines: string) => messagesOf(upstream(lines)).map(line => line.replace(/^a\.yaml:\d+:\d+ {2}/, ''))
@@ -225,6 +225,14 @@ describe('a mistake in a field', () => {
       'spec.retry.backoff.jitter  the range begins at 1.2, above its end 0.8 [FB036]',
     ],
     ['listen: 15101', 'spec.listen  expected host:port, got 15101: write 127.0.0.1:15101 [FB034]'],
+    [
+      'timeouts: { idle: None }',
+      'spec.timeouts.idle  "None" is not a duration such as 250ms or 1m30s, from 1ms to 24h, or none; did you mean none? [FB037]',
+    ],
+    [
+      'timeouts: { idle: 1s, idle: 2s }',
+      'spec.timeouts.idle  the key idle stands here twice, both at line 6: keep one [FB011]',
+    ],
     ['listen: :15102', 'spec.listen  ":15102" is not host:port; did you mean 127.0.0.1:15102? [FB037]'],
     ['listen: 127.0.0.1', 'spec.listen  "127.0.0.1" has no port: write 127.0.0.1:15101, or whichever is free [FB037]'],
     [
@@ -294,6 +302,18 @@ describe('a mistake in a field', () => {
       [1, 3, 4].map(index => twice(`retry.retryOn[${index}]`)),
     )
     expect(told('match: { hosts: [a.x, a.x, A.x, b.x] }')).toEqual([1, 2].map(index => twice(`match.hosts[${index}]`)))
+  })
+
+  it('in policyRef tells what the name is', () => {
+    expect(messagesOf(together(policy('propagate: true', 'default'), upstream('policyRef: payments')))).toEqual([
+      'a.yaml:12:14  spec.policyRef  no Policy is called "payments", which is an Upstream; there is default [FB044]',
+    ])
+  })
+
+  it('in a List of documents tells how to write them', () => {
+    expect(messagesOf('apiVersion: v1\nkind: List\nitems: []\n')).toEqual([
+      'a.yaml:2:7  kind  kind "List" of "v1" is not a document of forbear; write its items as documents of their own, with --- between them [FB020]',
+    ])
   })
 
   it('beside a value that a comma cuts does not hide it', () => {
