@@ -22,7 +22,9 @@ export function registerExplain(program: Command): void {
     .argument('[method]', 'of the call', (text: string) => text.toUpperCase())
     .argument('[url]', 'absolute, or a path on the shared port')
     .option('--policies <dir>', 'directory with the policy files')
-    .option('--field <path>', 'tell what a field or section is for, instead; "." lists all')
+    .addOption(
+      new Option('--field <path>', 'tell what a field or section is for, instead; "." lists all').conflicts('code'),
+    )
     .option('--code <code>', 'tell what a code of `forbear check` means, instead')
     .addOption(
       new Option('-H, --header <line>', 'header of the call, may be repeated')
@@ -33,6 +35,9 @@ export function registerExplain(program: Command): void {
     .addHelpText('after', EXAMPLES)
     .action(async (method: string | undefined, url: string | undefined, flags: ExplainFlags, command: Command) => {
       const { code, field, policies } = flags
+      if (method !== undefined && (code ?? field) !== undefined) {
+        command.error(`error: with --${code === undefined ? 'field' : 'code'} no call is told: leave ${method} out`)
+      }
       if (code !== undefined) process.exitCode = await explainCode(code)
       else if (field !== undefined) process.exitCode = await explainField(field, flags.output)
       else if (method === undefined || url === undefined || policies === undefined) {

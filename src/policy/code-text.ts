@@ -9,10 +9,9 @@ export function codeText(code: string): CodeText {
   const wanted = code.toUpperCase().replace(/^(?:FB)?(\d{1,3})$/, (_, digits: string) => `FB${digits.padStart(3, '0')}`)
   const found = CODE_EXAMPLES.find(example => example.code === wanted)
   if (found !== undefined) return { ok: true, text: textOf(found) }
-  const suggestion = nearest(
-    wanted,
-    CODE_EXAMPLES.map(example => example.code),
-  )
+  // Of two numbers none is near.
+  const codes = /^FB\d{3}$/.test(wanted) ? [] : CODE_EXAMPLES.map(example => example.code)
+  const suggestion = nearest(wanted, codes)
   const hint = suggestion === null ? 'they are listed in policies/README.md' : `did you mean ${suggestion}?`
   return { ok: false, error: `there is no code ${JSON.stringify(code)}; ${hint}` }
 }

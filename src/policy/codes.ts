@@ -69,6 +69,11 @@ const TABLE = {
   FB070: warning('a wildcard that matches only itself'),
   FB071: warning('a method that hardly any call has'),
   FB072: warning('two upstreams that calls by URL cannot tell apart'),
+  FB075: error('an upstream that calls itself'),
+  FB076: warning('a backoff above the total'),
+  FB077: warning('retries without a wait'),
+  FB078: warning('a factor that nothing grows by'),
+  FB079: warning('calls whose body is too large to wait'),
 } as const satisfies Readonly<Record<string, CodeFacts>>
 
 export type MessageCode = keyof typeof TABLE

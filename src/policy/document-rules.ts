@@ -3,6 +3,7 @@ import { isLoopback, parseListenAddress } from '../core/listen-address.js'
 import type { TargetSnapshot } from '../core/snapshot.js'
 import { type Finding, type ParsedDocument, type Path, valueAt, whereText } from './document.js'
 import { matchFindings } from './match-rules.js'
+import { TWICE } from './schema-findings.js'
 import { quote } from './schema-words.js'
 import { parseTarget } from './target.js'
 
@@ -13,6 +14,8 @@ export function documentFindings(document: ParsedDocument): Finding[] {
   return [
     ...targetFindings(root),
     ...listenFindings(root),
+    ...hostFindings(root),
+    ...selfCallFindings(root),
     ...jitterFindings(root, ['spec']),
     ...matchFindings(root, list),
     ...routeNameFindings(document, list),
@@ -68,6 +71,34 @@ function listenFindings(root: unknown): Finding[] {
   if (parsed.hosts.every(isLoopback)) return []
   const text = `${listen} can be reached from other hosts, which could then call the upstream as this app: prefer 127.0.0.1:${parsed.port}`
   return [{ code: 'FB060', path, text }]
+}
+
+/** Names of hosts have no case. */
+function hostFindings(root: unknown): Finding[] {
+  const path = ['spec', 'match', 'hosts']
+  const hosts = valueAt(root, path)
+  if (!Array.isArray(hosts)) return []
+  const names = hosts.map(host => (typeof host === 'string' ? host.toLowerCase() : null))
+  return names.flatMap((name, index): Finding[] =>
+    name === null || names.indexOf(name) === index ? [] : [{ code: 'FB038', path: [...path, index], text: TWICE }],
+  )
+}
+
+/** What it forwards would come back to it, each time with retries on top. */
+function selfCallFindings(root: unknown): Finding[] {
+  const path = ['spec', 'target']
+  const [target, listen] = [valueAt(root, path), valueAt(root, ['spec', 'listen'])]
+  if (typeof target !== 'string' || typeof listen !== 'string') return []
+  const [called, own] = [parseTarget(target), parseListenAddress(listen)]
+  if ('error' in called || 'error' in own || called.socketPath !== undefined || called.port !== own.port) return []
+  const hosts = called.hostname === 'localhost' ? ['127.0.0.1', '::1'] : [called.hostname]
+  if (!hosts.some(host => isLoopback(host) && own.hosts.some(bound => reaches(host, bound)))) return []
+  const text = `the upstream calls itself: ${quote(target)} is its own spec.listen ${listen}; write where the service is`
+  return [{ code: 'FB075', path, text }]
+}
+
+function reaches(host: string, bound: string): boolean {
+  return bound === host || bound === '0.0.0.0' || /^[0:]+$/.test(bound)
 }
 
 function jitterFindings(root: unknown, at: Path): Finding[] {

@@ -27,14 +27,10 @@ export function withoutEchoes(drafts: readonly Draft[]): Finding[] {
 
 /** Of a value that its commas cut into keys, one message: that of the value if it is wrong, else that of the first such key. */
 function bareEchoes(drafts: readonly Draft[], unknown: readonly UnknownKey[]): UnknownKey[] {
-  const parentOf = ({ path }: Draft) => pathText(path.slice(0, -1))
-  const wrong = new Set(drafts.filter(({ code }) => /^FB03[4-7]$/.test(code)).map(parentOf))
-  return unknown
-    .filter(({ bare }) => bare)
-    .filter(
-      (key, index, all) =>
-        wrong.has(parentOf(key)) || all.findIndex(other => parentOf(other) === parentOf(key)) < index,
-    )
+  const bare = unknown.filter(({ after }) => after !== undefined)
+  const wrong = drafts.filter(({ code }) => /^FB03[4-7]$/.test(code))
+  const told = new Set([...wrong, ...bare].map(({ path }) => pathText(path)))
+  return bare.filter(({ path, after = null }) => after !== null && told.has(pathText([...path.slice(0, -1), after])))
 }
 
 /** Keys that stand beside an empty or missing mapping and belong under it. */
@@ -73,6 +69,6 @@ function covers(path: Path, inner: string): boolean {
 
 function plain(draft: Draft): Finding {
   if (!('meant' in draft)) return draft
-  const { meant: _, bare: __, ...finding } = draft
+  const { meant: _, after: __, ...finding } = draft
   return finding
 }

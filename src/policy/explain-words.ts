@@ -1,4 +1,5 @@
 /** The sentences of `forbear explain`. */
+import type { BudgetSettings } from '../core/budget.js'
 import { repeatable } from '../core/idempotency.js'
 import type { RetrySettings, RouteMatch, RouteSnapshot, UpstreamSnapshot } from '../core/snapshot.js'
 import { durationText } from './duration-text.js'
@@ -85,14 +86,21 @@ export function repeatedText(method: string, { repeatability }: Forecast, keyHea
 }
 
 /** One line each. What was answered is repeated only where the call may be sent twice. */
-export function waitTexts({ waits, repeatability }: Forecast, retry: RetrySettings): string[] {
-  if (!repeatable(repeatability.kind)) return waits.map(wait => waitText(wait, ''))
+export function waitTexts({ waits, repeatability, totalMs }: Forecast, retry: RetrySettings): string[] {
+  const isCut = ({ maxMs }: { readonly maxMs: number }) => maxMs >= totalMs
+  const limit = `none that does not end within ${durationText(totalMs)}, the time of the whole call: the retry is not made`
+  if (!repeatable(repeatability.kind)) {
+    return [...waits.map(wait => waitText(wait, '')), ...(waits.some(isCut) ? [limit] : [])]
+  }
+  const hintMs = Math.min(retry.retryAfter.capMs, totalMs)
+  const anyCut = hintMs >= totalMs || waits.some(wait => isCut(wait) || isCut(wait.throttled))
   const grows = [retry.backoff, retry.throttled].some(({ jitter }) => jitter.kind === 'decorrelated')
-  const asked = `or as long as a Retry-After asks, up to ${durationText(retry.retryAfter.capMs)}, and the wait above on top`
+  const asked = `or as long as a Retry-After asks, up to ${durationText(hintMs)}, and the wait above on top`
   const hint = grows ? `${asked}, from which the next one grows` : asked
   return [
     ...waits.map(wait => waitText(wait, `; after a 429: ${rangeText(wait.throttled.minMs, wait.throttled.maxMs)}`)),
     hint,
+    ...(anyCut ? [limit] : []),
   ]
 }
 
@@ -106,7 +114,7 @@ function rangeText(minMs: number, maxMs: number): string {
 }
 
 /** One line, or a second for what may come on top. */
-export function worstTexts({ worst }: Forecast): string[] {
+export function worstTexts({ worst, maxAttempts, repeatability }: Forecast): string[] {
   const { ms, because, queuedMs } = worst
   const answered = `the app has an answer ${durationText(ms)} after its request was sent`
   switch (because) {
@@ -115,12 +123,24 @@ export function worstTexts({ worst }: Forecast): string[] {
     case 'app':
       return [`${answered} (its own forbear-timeout-ms)`]
     case 'attempts':
-      return [`${answered} (every attempt and wait at its longest)`, queuedText(queuedMs)]
+      return [`${answered} (${longestText(maxAttempts, repeatability)})`, queuedText(queuedMs)]
     case 'held':
       return ['the app waits without end while the breaker is open or the gate closed: timeouts.total is none']
     case 'no-clock':
       return ['the app waits without end: no clock is set']
   }
+}
+
+/** What may be sent twice is sent anew, free, when a kept connection dies under it. */
+function longestText(maxAttempts: number, { kind }: Forecast['repeatability']): string {
+  const all = maxAttempts === 1 ? 'the attempt at its longest' : 'every attempt and wait at its longest'
+  return repeatable(kind) ? `${all}, a free one on a fresh connection after a stale one included` : all
+}
+
+/** The cap that keeps the window's allowance from being spent at once. */
+export function perSecondText({ ratio, minPerSecond, windowMs }: BudgetSettings): string {
+  const floor = Math.floor((minPerSecond * windowMs) / 1000 + 1e-6)
+  return `in any second at most ${Number((ratio * 100).toFixed(3))} % of its first attempts, or ${floor} if that is more`
 }
 
 function queuedText(queuedMs: number): string {

@@ -5,6 +5,7 @@ import {
   breakerText,
   type FoundCall,
   otherRouteTexts,
+  perSecondText,
   repeatedText,
   retriedText,
   routeText,
@@ -98,6 +99,7 @@ function retryRows({ method, upstream, route }: ExplainedCall, future: Forecast)
       [
         `retries in 10s while first attempts succeed: ${granted.join(', ')}`,
         `while all of them fail: ${retriesInTenSeconds(budget, 100, false)}`,
+        perSecondText(budget),
       ],
     ],
   ]

@@ -11,6 +11,10 @@ export interface Rule {
   readonly fields: readonly string[]
   /** It speaks only when one of these was written. Default: `fields`. */
   readonly onlyIf?: readonly string[]
+  /** Further fields that it looks at and does not name: with one of them at fault it is silent. */
+  readonly also?: readonly string[]
+  /** It speaks only when one layer wrote all of `fields`: a later layer may well make void what an earlier one wrote. */
+  readonly together?: boolean
   /** What is wrong, or `null`. */
   readonly text: (policy: EffectivePolicy, name: Name, wrote: (field: string) => boolean) => string | null
 }
@@ -32,9 +36,11 @@ export const RULES: readonly Rule[] = [
   {
     code: 'FB061',
     fields: ['retry.maxAttempts', 'timeouts.attempt', 'timeouts.total'],
-    text: ({ retry: { maxAttempts }, timeouts: { attemptMs, totalMs } }, name, wrote) =>
+    also: ['retry.retryOn'],
+    text: ({ retry: { maxAttempts, retryOn }, timeouts: { attemptMs, totalMs } }, name, wrote) =>
       wrote('retry.maxAttempts') &&
       wrote('timeouts.attempt') &&
+      retryOn.timeout &&
       FINITE(attemptMs) &&
       attemptMs <= totalMs &&
       (maxAttempts - 1) * attemptMs >= totalMs
@@ -97,6 +103,16 @@ export const RULES: readonly Rule[] = [
           : null,
     }),
   ),
+  ...(['backoff', 'throttled'] as const).flatMap(waitRules),
+  {
+    code: 'FB079',
+    fields: ['limits.maxWaitingBytes', 'retry.maxBody'],
+    also: ['limits.maxWaiting'],
+    text: ({ limits, retry }, name) =>
+      limits.maxWaiting > 0 && limits.maxWaitingBytes < retry.maxBodyBytes
+        ? `${name('limits.maxWaitingBytes')} is below ${name('retry.maxBody')}: a call with so large a body is refused where a smaller one waits`
+        : null,
+  },
   {
     code: 'FB064',
     fields: ['breaker.whenOpen', 'breaker.mode'],
@@ -143,6 +159,40 @@ export const RULES: readonly Rule[] = [
         : null,
   },
 ]
+
+function waitRules(kind: 'backoff' | 'throttled'): Rule[] {
+  const [base, factor] = [`retry.${kind}.base`, `retry.${kind}.factor`]
+  return [
+    {
+      code: 'FB076',
+      fields: [base, 'timeouts.total'],
+      onlyIf: [base],
+      also: [`retry.${kind}.cap`, 'retry.maxAttempts'],
+      text: ({ retry, timeouts }, name) =>
+        retry.maxAttempts > 1 && Math.min(retry[kind].baseMs, retry[kind].capMs) > timeouts.totalMs
+          ? `${name(base)} is above ${name('timeouts.total')}: a retry whose wait does not fit is not made`
+          : null,
+    },
+    {
+      code: 'FB077',
+      fields: [base, 'retry.maxAttempts'],
+      onlyIf: [base],
+      text: ({ retry }, name) =>
+        retry.maxAttempts > 2 && retry[kind].baseMs === 0
+          ? `${name(base)} with ${name('retry.maxAttempts')}: no retry waits at all, whatever the jitter; one at once may do, more need a base such as 200ms`
+          : null,
+    },
+    {
+      code: 'FB078',
+      fields: [factor, `retry.${kind}.kind`],
+      together: true,
+      text: ({ retry }, name) =>
+        retry[kind].kind !== 'exponential'
+          ? `${name(factor)} does nothing with ${name(`retry.${kind}.kind`)}: only an exponential wait grows by a factor`
+          : null,
+    },
+  ]
+}
 
 function isZero({ budget }: EffectivePolicy): boolean {
   return budget.ratio === 0 && budget.minPerSecond === 0

@@ -11,6 +11,8 @@ export interface Forecast {
   readonly repeatability: Repeatability
   /** The policy's, or fewer if the app asks for fewer. */
   readonly maxAttempts: number
+  /** Likewise; no wait is longer. */
+  readonly totalMs: number
   readonly waits: readonly WaitRange[]
   readonly worst: WorstCase
 }
@@ -23,7 +25,8 @@ export function forecast(policy: EffectivePolicy, method: string, headers: reado
   return {
     repeatability: repeat,
     maxAttempts,
-    waits: waitRanges(policy.retry, maxAttempts),
+    totalMs,
+    waits: waitRanges(policy.retry, maxAttempts, totalMs),
     worst: worstCase(policy, { totalMs, maxAttempts, repeat: repeat.kind }),
   }
 }

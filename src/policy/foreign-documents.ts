@@ -35,6 +35,7 @@ const BY_KEY: readonly (readonly [keys: readonly string[], text: string])[] = [
 /** `null` for a kind that is known by its name alone. */
 export function foreignKindText(root: unknown, kind: unknown): string | null {
   if (kind === 'ConfigMap' || kind === 'Secret') return wrapperText(root, kind)
+  if (kind === 'List') return 'write its items as documents of their own, with --- between them'
   return typeof kind === 'string' && Object.hasOwn(BY_KIND, kind) ? `it is ${BY_KIND[kind]}` : null
 }
 

@@ -23,7 +23,10 @@ const MAX_SHOWN = 5
 /** In the order of the set; without any that is near, what there is. */
 export function nearUpstreams(snapshot: Snapshot, asked: AskedFor): NearUpstream[] {
   const upstreams = [...snapshot.upstreams.values()]
-  const near = upstreams.flatMap(upstream => missesOf(upstream, asked))
+  const misses = upstreams.flatMap(upstream => missesOf(upstream, asked))
+  // On an own port no prefix counts.
+  const isPort = misses.some(({ missed }) => missed === 'port')
+  const near = misses.filter(({ missed }) => !(isPort && missed === 'path'))
   return (near.length > 0 ? near : upstreams.map(waysIn)).slice(0, MAX_SHOWN)
 }
 
@@ -81,7 +84,8 @@ function pathMiss({ match, name }: UpstreamSnapshot, { path }: AskedFor): Miss |
   if (wouldMatch && resolved !== path.split('?')[0]) {
     return { missed: 'path', text: `its path prefix is ${match.pathPrefix}; paths count as they are sent, unresolved` }
   }
-  if (nearest(start, [match.pathPrefix, `/${name}`]) === null) return null
+  // One letter is as near as any other.
+  if (start.length < 3 || nearest(start, [match.pathPrefix, `/${name}`]) === null) return null
   return { missed: 'path', text: `its path prefix is ${match.pathPrefix}, the path begins with ${start}` }
 }
 

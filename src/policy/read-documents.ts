@@ -31,7 +31,7 @@ export function readDocuments(source: PolicySource, known: KnownDocuments = new 
   }
   messages.push(...judged.flatMap(one => one.messages))
   if (judged.length === 0 && messages.length === 0) {
-    messages.push(fileMessage('FB002', source.dir, 'no policy documents, only comments'))
+    messages.push(fileMessage('FB002', source.dir, 'no policy documents, only comments or ---'))
   }
   return { judged, messages, known: reader.next, parsed: reader.parsed }
 }

@@ -20,11 +20,13 @@ export interface Resolved {
 /** The Policies of one set, laid on the built-ins once each. */
 export class PolicyLayers {
   readonly #policies: ReadonlyMap<string, JudgedDocument>
+  readonly #upstreams: ReadonlySet<string | null>
   readonly #base: Fields
   readonly #byName = new Map<string, Fields>()
 
   constructor(judged: readonly JudgedDocument[]) {
     this.#policies = policiesByName(judged)
+    this.#upstreams = new Set(judged.filter(({ kind }) => kind === 'Upstream').map(({ name }) => name))
     const standard = this.#policies.get(DEFAULT)
     this.#base =
       standard === undefined ? BUILT_IN_FIELDS : overlay(BUILT_IN_FIELDS, policyLayer(standard, RANK.default))
@@ -59,8 +61,12 @@ export class PolicyLayers {
       ref,
       names.filter(name => /^[a-z0-9-]+$/.test(name)),
     )
-    const known = names.length === 0 ? 'there is none in this set' : `there are ${names.slice(0, 20).join(', ')}`
-    const text = `no Policy is called "${ref}"${suggestion === null ? `; ${known}` : ''}`
+    const known =
+      names.length === 0
+        ? 'there is none in this set'
+        : `there ${names.length === 1 ? 'is' : 'are'} ${names.slice(0, 20).join(', ')}`
+    const other = this.#upstreams.has(ref) ? ', which is an Upstream' : ''
+    const text = `no Policy is called "${ref}"${other}${suggestion === null ? `; ${known}` : ''}`
     return [message(document, { code: 'FB044', path: ['spec', 'policyRef'], text, suggestion })]
   }
 }

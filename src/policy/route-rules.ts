@@ -29,6 +29,8 @@ export function routeMessages(
     if (typeof written !== 'object' || written === null || ['match', 'name'].some(key => faulty([...path, key])))
       return []
     const match = routeMatchOf(written)
+    const torn = match.headers.find(({ name, value }) => match.headers.some(o => o.name === name && o.value !== value))
+    if (torn !== undefined) return [tornMessage(document, [...path, 'match', 'headers'], torn.name)]
     const cover = earlier.find(other => covers(other.match, match))
     const name = valueAt(document.root, [...path, 'name'])
     if (cover === undefined) {
@@ -38,6 +40,14 @@ export function routeMessages(
     const text = `no call reaches this route: the route ${quote(cover.name)} at ${whereText(document, cover.path)} comes first and matches all of them`
     return [message(document, { code: 'FB065', path: [...path, 'match'], mark: 'key', text })]
   })
+}
+
+/** One header, whose name is written in two ways. */
+function tornMessage(document: ParsedDocument, path: Path, name: string): PolicyMessage {
+  const headers = Object.entries(valueAt(document.root, path) as object)
+  const same = headers.filter(([key]) => key.toLowerCase() === name.toLowerCase())
+  const text = `no call reaches this route: ${listText(same.map(([key]) => key)).replace(' or ', ' and ')} are one header, which has one value`
+  return message(document, { code: 'FB065', path: [...path, same.at(-1)?.[0] ?? name], mark: 'key', text })
 }
 
 /** Every call that `inner` matches is matched by `outer` too. */

@@ -15,7 +15,8 @@ export function ruleMessages(fields: Fields, policy: EffectivePolicy): PolicyMes
 }
 
 function applyRule(rule: Rule, fields: Fields, policy: EffectivePolicy): PolicyMessage[] {
-  if (rule.fields.some(name => fields.get(name)?.faulty)) return []
+  if ([...rule.fields, ...(rule.also ?? [])].some(name => fields.get(name)?.faulty)) return []
+  if (rule.together && new Set(rule.fields.map(name => written(fields, name)?.layer ?? null)).size > 1) return []
   if ((rule.onlyIf ?? rule.fields).every(name => written(fields, name) === null)) return []
   const marked = rule.fields
     .flatMap(name => written(fields, name) ?? [])

@@ -2,6 +2,7 @@
 import type { ErrorObject } from 'ajv'
 import { entryAt, type Finding, type ParsedDocument, type Path, valueAt } from './document.js'
 import { type Draft, withoutEchoes } from './echoes.js'
+import { formHint } from './form-hints.js'
 import { nearest } from './nearest.js'
 import { allowedText, type FieldSchema, listText, quote } from './schema-words.js'
 import { statusesMeant } from './status-hints.js'
@@ -24,8 +25,26 @@ export function schemaFindings(document: ParsedDocument, errors: readonly ErrorO
     const other = worst.get(subject)
     if (other === undefined || rank(error) < rank(other)) worst.set(subject, error)
   }
-  return withoutEchoes([...worst.values()].map(error => finding(document, error)))
+  return withoutEchoes(
+    [...worst.values()].flatMap(error => twinFindings(document, error) ?? [finding(document, error)]),
+  )
 }
+
+/** Every item that an earlier one equals: the validator stops at the first pair. */
+function twinFindings(document: ParsedDocument, { keyword, instancePath, data }: ErrorObject): Finding[] | null {
+  if (keyword !== 'uniqueItems' || !Array.isArray(data)) return null
+  const path = pathOf(document.root, instancePath)
+  const seen = new Set<unknown>()
+  return data
+    .flatMap((item, index): Finding[] => {
+      if (!seen.has(item)) seen.add(item)
+      else return [{ code: 'FB038', path: [...path, index], text: TWICE }]
+      return []
+    })
+    .slice(0, MOST)
+}
+
+export const TWICE = 'this item is in the list twice'
 
 function rank({ keyword }: ErrorObject): number {
   const at = ORDER.indexOf(keyword)
@@ -45,7 +64,8 @@ function finding(document: ParsedDocument, error: ErrorObject): Draft {
       const key = String(error.params['additionalProperty'])
       const value = valueAt(document.root, [...path, key])
       const bare = value === null && entryAt(document, [...path, key])?.source === null
-      return unknownKeyFinding(path, key, value, Object.keys(schema.properties ?? {}), bare)
+      const after = bare ? keyBefore(document, path, key) : undefined
+      return unknownKeyFinding(path, key, value, Object.keys(schema.properties ?? {}), after)
     }
     case 'required': {
       const key = String(error.params['missingProperty'])
@@ -91,12 +111,6 @@ function valueFinding(path: Path, { keyword, data, params }: ErrorObject, schema
     case 'maxItems':
     case 'maxProperties':
       return { code: 'FB038', path, text: countText(data, keyword, params['limit'], schema) }
-    case 'uniqueItems':
-      return {
-        code: 'FB038',
-        path: [...path, Math.max(params['i'], params['j'])],
-        text: 'this item is in the list twice',
-      }
     default:
       return patternFinding(path, data, schema)
   }
@@ -113,6 +127,11 @@ function patternFinding(path: Path, data: unknown, schema: FieldSchema): Finding
   // Where numbers are allowed too, a quoted one is a number that was meant.
   if (schema.type?.includes('integer') && /^\d+$/.test(String(data))) {
     return { code: 'FB034', path, text: `${text}; write ${data} without quotes` }
+  }
+  const hint = formHint(path, String(data), schema.pattern)
+  if (hint !== null) {
+    const own = hint.fault === null ? text : `${quote(data)} ${hint.fault}`
+    return { code: 'FB037', path, text: own, suggestion: hint.suggestion }
   }
   const words = schema['x-words'] ?? []
   const statuses = words.includes('connect') ? statusesMeant(String(data)) : null
@@ -136,6 +155,13 @@ function countText(data: unknown, keyword: string, limit: unknown, schema: Field
   if (schema['x-allowed'] !== undefined) return `must be ${schema['x-allowed']}`
   const count = Object.keys(data as object).length
   return `has ${count} entries; ${keyword === 'minItems' ? `at least ${limit} are needed` : `at most ${limit} are allowed`}`
+}
+
+/** As they were written: an object has its keys in another order where they are digits. */
+function keyBefore(document: ParsedDocument, path: Path, key: string): string | null {
+  const mapping = valueAt(document.root, path) as object
+  const keys = [...(document.entries.get(mapping)?.keys() ?? [])]
+  return keys[keys.indexOf(key) - 1] ?? null
 }
 
 /** A JSON pointer; indices become numbers where the value is a list. */

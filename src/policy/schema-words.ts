@@ -70,5 +70,5 @@ function shorten(text: string): string {
 }
 
 export function withoutSecrets(text: string): string {
-  return text.replace(/\/\/[^/?#]*@/g, '//***@').replace(/(:\/\/[^?#]*)[?#].*$/s, '$1?***')
+  return text.replace(/\/\/[^/?#]*@/g, '//***@').replace(/(:\/\/[^?#]*)([?#]).*$/s, '$1$2***')
 }

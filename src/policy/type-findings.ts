@@ -1,14 +1,21 @@
 /** A value of the wrong type. Nothing is coerced, so every message says how to write what was probably meant. */
 import { type Entry, type Finding, type Path, pathText } from './document.js'
+import { formHint } from './form-hints.js'
 import { allowedText, type FieldSchema, valueText } from './schema-words.js'
 import { numberIn, sectionHint } from './section-hints.js'
 import { type Format, fitsFormat, formatOf, unitText } from './unit-hints.js'
 
 export function typeFinding(path: Path, value: unknown, schema: FieldSchema, entry: Entry | null): Finding {
   if (value === null) return emptyFinding(path)
-  const hint = hintFor(value, schema, entry) ?? sectionHint(path, schema, entry)
+  const hint = formOf(path, value, schema, entry) ?? hintFor(value, schema, entry) ?? sectionHint(path, schema, entry)
   const text = `expected ${allowedText(schema)}, got ${valueText(value, entry)}${hint === null ? '' : `: ${hint}`}`
   return { code: 'FB034', path, text }
+}
+
+/** A port alone, which is a number. */
+function formOf(path: Path, value: unknown, { pattern }: FieldSchema, entry: Entry | null): string | null {
+  const near = typeof value === 'number' ? formHint(path, entry?.source ?? String(value), pattern)?.suggestion : null
+  return near ? `write ${near}` : null
 }
 
 function emptyFinding(path: Path): Finding {

@@ -58,7 +58,7 @@ const ENDLESS = /^(off|never|infinite|infinity|inf|unlimited|disabled|no|false|n
 
 /** `1.5s` → `1500ms`, `30 sec` → `30s`, `1d` → `24h`, `PT1M` → `1m`; `null` where nothing is sure. */
 export function durationMeant(text: string, mayBeNone: boolean): string | null {
-  if (mayBeNone && ENDLESS.test(text.trim())) return 'none'
+  if (mayBeNone && (ENDLESS.test(text.trim()) || /^none$/i.test(text.trim()))) return 'none'
   const bare = text
     .trim()
     .replace(/^P(?:T|(?=\d+D))(?=\d)/i, '')

@@ -10,22 +10,22 @@ import { switchText } from './section-hints.js'
 export interface UnknownKey extends Finding {
   /** Paths (as text) that it was probably meant to be: that those are missing is no mistake of its own. */
   readonly meant: readonly string[]
-  /** Without a colon behind it. */
-  readonly bare?: boolean
+  /** Of one without a colon behind it: the key before it, `null` = it is the first. */
+  readonly after?: string | null
 }
 
 const TOP = new Set(['apiVersion', 'kind', 'metadata', 'spec'])
 
 /**
  * @param known the keys that the mapping at `parent` may have
- * @param bare without a colon behind it
+ * @param after the key before it, of one without a colon behind it; `null` = it is the first
  */
 export function unknownKeyFinding(
   parent: Path,
   key: string,
   value: unknown,
   known: readonly string[],
-  bare: boolean,
+  after: string | null | undefined,
 ): UnknownKey {
   const found = { path: [...parent, key], mark: 'key', code: 'FB030' } as const
   const unknown = `unknown key ${quote(key)}`
@@ -49,9 +49,9 @@ export function unknownKeyFinding(
     const text = `${unknown}: a space is missing after the colon, write ${quote(whole).slice(1, -1)}`
     return { ...found, text, meant: [here(opener)] }
   }
-  if (bare) {
+  if (after !== undefined) {
     const text = `${unknown}: within { } a comma ends an unquoted value; put all of it in quotes, or give the key a value`
-    return { ...found, text, meant: [], bare }
+    return { ...found, text, meant: [], after }
   }
   if (parent.length > 0 && TOP.has(key)) {
     return { ...found, text: `${unknown} here; it belongs at the top of the document`, meant: [key] }

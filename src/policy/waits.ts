@@ -38,17 +38,21 @@ export function waitsBefore(retry: RetrySettings, maxAttempts: number, hintMs: n
   return waits
 }
 
-/** Own back-offs alone. */
-export function waitRanges(retry: RetrySettings, maxAttempts: number): WaitRange[] {
+/** Own back-offs alone, none longer than the whole call may take. */
+export function waitRanges(retry: RetrySettings, maxAttempts: number, totalMs: number): WaitRange[] {
   const ranges: WaitRange[] = []
-  waitsBefore(retry, maxAttempts, 0).forEach(({ minMs, maxMs, throttled }, index) => {
+  waitsBefore(retry, maxAttempts, 0).forEach((before, index) => {
     const n = index + 1
-    const wait = { minMs, maxMs, throttled }
+    const wait = { ...within(before, totalMs), throttled: within(before.throttled, totalMs) }
     const last = ranges.at(-1)
     if (last !== undefined && sameWait(last, wait)) ranges[ranges.length - 1] = { ...last, to: n }
     else ranges.push({ from: n, to: n, ...wait })
   })
   return ranges
+}
+
+function within({ minMs, maxMs }: Range, mostMs: number): Range {
+  return { minMs: Math.min(minMs, mostMs), maxMs: Math.min(maxMs, mostMs) }
 }
 
 function sameWait(a: Omit<WaitRange, 'from' | 'to'>, b: Omit<WaitRange, 'from' | 'to'>): boolean {

@@ -172,7 +172,8 @@ class Reader {
 
   #duplicate(key: string, first: Entry, second: Node, path: Path): void {
     const lines = [first.key?.start ?? 0, spanOf(second).start].map(this.#lineOf)
-    const text = `the key ${key} stands here twice, at line ${lines[0]} and at line ${lines[1]}: keep one`
+    const where = lines[0] === lines[1] ? `both at line ${lines[0]}` : `at line ${lines[0]} and at line ${lines[1]}`
+    const text = `the key ${key} stands here twice, ${where}: keep one`
     this.findings.push({ code: 'FB011', path: [...path, key], text, mark: spanOf(second) })
   }
 

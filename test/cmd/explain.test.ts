@@ -130,6 +130,24 @@ describe('of a field', () => {
     expect(complained).toBe('forbear: there is no field retry.maxAtempts; did you mean retry.maxAttempts?\n')
     expect(told).toBe('')
   })
+
+  test.for([
+    ['hedge', 'hedge'],
+    ['spec.routes[0].hedge.after', 'hedge'],
+    ['breaker.slowCall', 'slowCall'],
+  ])('a mechanism that is not there yet is told as forbear check tells it: %s', async ([field, name]) => {
+    expect(await bare('--field', field as string)).toBe(EXIT.usage)
+    expect(complained).toBe(`forbear: ${name} is not in this version of forbear\n`)
+  })
+
+  test.for([
+    [['--field', 'retry', '--code', 'FB036'], "option '--field <path>' cannot be used with option '--code <code>'"],
+    [['--field', 'retry', 'GET', '/x'], 'with --field no call is told: leave GET out'],
+    [['--code', 'FB036', 'GET'], 'with --code no call is told: leave GET out'],
+  ] as const)('one side of a contradiction is not ignored: %j', async ([args, text]) => {
+    await expect(bare(...args)).rejects.toThrow(text)
+    expect(told).toBe('')
+  })
 })
 
 test.for([

@@ -47,6 +47,10 @@ Right:
 
   it('names the nearest code for one that there is not', () => {
     expect(codeText('FX036')).toEqual({ ok: false, error: 'there is no code "FX036"; did you mean FB036?' })
+    expect(codeText('FB039')).toEqual({
+      ok: false,
+      error: 'there is no code "FB039"; they are listed in policies/README.md',
+    })
     expect(codeText('E0308')).toEqual({
       ok: false,
       error: 'there is no code "E0308"; they are listed in policies/README.md',

@@ -45,6 +45,7 @@ waits     before retry 1: 0ms to 100ms; after a 429: 0ms to 500ms
           or as long as a Retry-After asks, up to 5s, and the wait above on top
 budget    retries in 10s while first attempts succeed: 7 at 1 a second, 25 at 10 a second, 181 at 100 a second
           while all of them fail: 5
+          in any second at most 20 % of its first attempts, or 5 if that is more
 at worst  the app has an answer 10s after its request was sent (timeouts.total)
 breaker   shared by the upstream’s routes; while open, calls are refused with 503
 
@@ -96,8 +97,36 @@ budget`)
   test('how long it takes where the total clock is not what ends it', () => {
     const long = { ...timeouts, totalMs: 120_000 }
     expect(withPolicy({ timeouts: long, breaker: { ...breaker, mode: 'disabled' } })).toContain(`
-at worst  the app has an answer 32s500ms after its request was sent (every attempt and wait at its longest)
+at worst  the app has an answer 32s500ms after its request was sent (every attempt and wait at its longest, a free one on a fresh connection after a stale one included)
           with maxInFlight calls before it, 2m (timeouts.total)`)
+  })
+
+  test('that one attempt may be sent anew on a fresh connection', () => {
+    const changes = {
+      retry: { ...retry, maxAttempts: 1 },
+      timeouts: { ...timeouts, connectMs: 3000, attemptMs: 2000, totalMs: 30_000 },
+      breaker: { ...breaker, mode: 'disabled' },
+    } as const
+    expect(withPolicy(changes)).toContain(
+      'an answer 7s after its request was sent (the attempt at its longest, a free one on a fresh connection after a stale one included)',
+    )
+    expect(withPolicy(changes, { method: 'POST' })).toContain(
+      'an answer 5s after its request was sent (the attempt at its longest)',
+    )
+  })
+
+  test('that no wait is longer than the whole call', () => {
+    const long = { ...retry, backoff: { ...retry.backoff, baseMs: 4000, capMs: 60_000 } }
+    const short = { ...timeouts, attemptMs: 2000, totalMs: 3000 }
+    expect(withPolicy({ retry: long, timeouts: short })).toContain(`
+waits     before retry 1: 0ms to 3s; after a 429: 0ms to 500ms
+          before retry 2: 0ms to 3s; after a 429: 0ms to 1s
+          or as long as a Retry-After asks, up to 3s, and the wait above on top
+          none that does not end within 3s, the time of the whole call: the retry is not made
+`)
+    expect(withPolicy({ retry: long, timeouts: short }, { method: 'POST' })).toContain(`
+          none that does not end within 3s, the time of the whole call: the retry is not made
+budget`)
   })
 
   test('what an open breaker does', () => {

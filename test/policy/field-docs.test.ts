@@ -88,6 +88,6 @@ describe('a field that there is not', () => {
     ['__proto__', []],
     ['zzz', []],
   ])('%s brings to mind %j', (query, suggestions) => {
-    expect(fieldDocs(query)).toEqual({ found: false, suggestions })
+    expect(fieldDocs(query)).toEqual({ found: false, reserved: null, suggestions })
   })
 })

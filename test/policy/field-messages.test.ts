@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { messagesOf, policy, upstream } from './set.js'
+import { messagesOf, policy, together, upstream } from './set.js'
 
 /** Of one document; place and code are dropped where only the words matter. */
 const told = (lines: string) => messagesOf(upstream(lines)).map(line => line.replace(/^a\.yaml:\d+:\d+ {2}/, ''))
@@ -224,7 +224,57 @@ describe('a mistake in a field', () => {
       'retry: { backoff: { jitter: [1.2, 0.8] } }',
       'spec.retry.backoff.jitter  the range begins at 1.2, above its end 0.8 [FB036]',
     ],
-    ['listen: 15101', 'spec.listen  expected host:port, got 15101 [FB034]'],
+    ['listen: 15101', 'spec.listen  expected host:port, got 15101: write 127.0.0.1:15101 [FB034]'],
+    [
+      'timeouts: { idle: None }',
+      'spec.timeouts.idle  "None" is not a duration such as 250ms or 1m30s, from 1ms to 24h, or none; did you mean none? [FB037]',
+    ],
+    [
+      'timeouts: { idle: 1s, idle: 2s }',
+      'spec.timeouts.idle  the key idle stands here twice, both at line 6: keep one [FB011]',
+    ],
+    ['listen: :15102', 'spec.listen  ":15102" is not host:port; did you mean 127.0.0.1:15102? [FB037]'],
+    ['listen: 127.0.0.1', 'spec.listen  "127.0.0.1" has no port: write 127.0.0.1:15101, or whichever is free [FB037]'],
+    [
+      'match: { pathPrefix: /x?y }',
+      'spec.match.pathPrefix  "/x?y" has a query, and only the path is matched; did you mean /x? [FB037]',
+    ],
+    [
+      'match: { pathPrefix: /x//y/../z }',
+      'spec.match.pathPrefix  "/x//y/../z" has an empty segment: // counts as written [FB037]',
+    ],
+    [
+      'match: { pathPrefix: /x//y }',
+      'spec.match.pathPrefix  "/x//y" has an empty segment: // counts as written; did you mean /x/y? [FB037]',
+    ],
+    [
+      'routes: [{ name: a, match: { pathPrefix: "/orders/{id}" } }]',
+      'spec.routes[0].match.pathPrefix  "/orders/{id}" has {id}: only the path of a route has variables; the prefix before it is /orders [FB037]',
+    ],
+    [
+      'routes: [{ name: a, match: { path: orders } }]',
+      'spec.routes[0].match.path  "orders" is not a path that begins with /, with {name} for a whole segment; did you mean /orders? [FB037]',
+    ],
+    [
+      'routes: [{ name: a, match: { path: "https://a.example/orders?x" } }]',
+      'spec.routes[0].match.path  "https://a.example/orders?***" is a URL; did you mean /orders? [FB037]',
+    ],
+    [
+      'match: { hosts: ["*.internal"] }',
+      'spec.match.hosts[0]  "*.internal" has a wildcard: write each host by its name [FB037]',
+    ],
+    [
+      'match: { hosts: [x.internal.] }',
+      'spec.match.hosts[0]  "x.internal." ends in a dot; did you mean x.internal? [FB037]',
+    ],
+    [
+      'match: { hosts: ["x.internal:80"] }',
+      'spec.match.hosts[0]  "x.internal:80" has a port: a host counts with any; did you mean x.internal? [FB037]',
+    ],
+    [
+      'match: { hosts: ["https://x.internal/a"] }',
+      'spec.match.hosts[0]  "https://x.internal/a" is a URL; did you mean x.internal? [FB037]',
+    ],
     [
       'listen: example.com:80',
       'spec.listen  "example.com" in "example.com:80" is neither localhost nor an IP address; write HOST:PORT: localhost:15080, 127.0.0.1:15080, [::1]:15080 or 0.0.0.0:15080 [FB037]',
@@ -244,6 +294,33 @@ describe('a mistake in a field', () => {
     ],
   ])('%s', (lines, text) => {
     expect(told(lines)).toEqual([text])
+  })
+
+  it('is told of each item that is in a list twice', () => {
+    const twice = (path: string) => `spec.${path}  this item is in the list twice [FB038]`
+    expect(told('retry: { retryOn: [503, 503, 502, 502, 503] }')).toEqual(
+      [1, 3, 4].map(index => twice(`retry.retryOn[${index}]`)),
+    )
+    expect(told('match: { hosts: [a.x, a.x, A.x, b.x] }')).toEqual([1, 2].map(index => twice(`match.hosts[${index}]`)))
+  })
+
+  it('in policyRef tells what the name is', () => {
+    expect(messagesOf(together(policy('propagate: true', 'default'), upstream('policyRef: payments')))).toEqual([
+      'a.yaml:12:14  spec.policyRef  no Policy is called "payments", which is an Upstream; there is default [FB044]',
+    ])
+  })
+
+  it('in a List of documents tells how to write them', () => {
+    expect(messagesOf('apiVersion: v1\nkind: List\nitems: []\n')).toEqual([
+      'a.yaml:2:7  kind  kind "List" of "v1" is not a document of forbear; write its items as documents of their own, with --- between them [FB020]',
+    ])
+  })
+
+  it('beside a value that a comma cuts does not hide it', () => {
+    expect(told('limits: { maxInFlight: 1_000, maxWaiting: 1, 000 }')).toEqual([
+      'spec.limits.maxInFlight  expected a whole number from 1 to 1000000, got the text "1_000": write 1000 [FB034]',
+      'spec.limits.000  unknown key "000": within { } a comma ends an unquoted value; put all of it in quotes, or give the key a value [FB030]',
+    ])
   })
 
   it('is placed at the key or the value that is wrong', () => {
@@ -276,7 +353,22 @@ describe('a target', () => {
 
   it.each([
     ['ftp://a', `"ftp://a" is not ${form} [FB037]`],
-    ['payments.example.com', `"payments.example.com" is not ${form} [FB037]`],
+    [
+      'payments.example.com',
+      `"payments.example.com" is not ${form}; did you mean https://payments.example.com? [FB037]`,
+    ],
+    ['payments:8080', `"payments:8080" is not ${form}; did you mean http://payments:8080? [FB037]`],
+    ['https//a', `"https//a" is not ${form}; did you mean https://a? [FB037]`],
+    ['https:/x', `"https:/x" is not ${form}; did you mean https://x? [FB037]`],
+    ['HTTPS://X.example', '"HTTPS://X.example" has a scheme in capitals; did you mean https://X.example? [FB037]'],
+    [
+      'https://tschüss.example/a',
+      '"https://tschüss.example/a" has a host that is not ASCII: write it as DNS has it; did you mean https://xn--tschss-6ya.example/a? [FB037]',
+    ],
+    [
+      'https://x.example#f',
+      '"https://x.example#***" has a fragment: leave it out; did you mean https://x.example? [FB037]',
+    ],
     ['http://a:0', '"http://a:0" has the port 0: a port is a number from 1 to 65535 [FB037]'],
     ['http://a:70000', '"http://a:70000" has the port 70000: a port is a number from 1 to 65535 [FB037]'],
     ['http://300.1.1.1', '"http://300.1.1.1" has a host that is neither a name nor an IP address [FB037]'],
@@ -290,9 +382,15 @@ describe('a target', () => {
   })
 
   it('does not carry its secrets into a message', () => {
-    expect(target('https://user:hunter2@a.example/b')).toEqual([`"https://***@a.example/b" is not ${form} [FB037]`])
-    expect(target('https://a.example/b?key=hunter2')).toEqual([`"https://a.example/b?***" is not ${form} [FB037]`])
-    expect(target(`https://user:${'hunter2'.repeat(20)}@a`)).toEqual([`"https://***@a" is not ${form} [FB037]`])
+    expect(target('https://user:hunter2@a.example/b')).toEqual([
+      '"https://***@a.example/b" has a user name: leave it out [FB037]',
+    ])
+    expect(target('https://a.example/b?key=hunter2')).toEqual([
+      '"https://a.example/b?***" has a query: leave it out; did you mean https://a.example/b? [FB037]',
+    ])
+    expect(target(`https://user:${'hunter2'.repeat(20)}@a`)).toEqual([
+      '"https://***@a" has a user name: leave it out [FB037]',
+    ])
   })
 
   it('over http has no tls', () => {

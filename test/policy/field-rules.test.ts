@@ -93,6 +93,30 @@ describe('fields that do not fit together', () => {
       'timeouts: { attempt: 5s }\nroutes: [{ name: a, match: {}, timeouts: { total: 2s } }]',
       '7:53  spec.routes[0].timeouts.total  timeouts.attempt 5s (a.yaml:6) cannot fit into timeouts.total 2s: make it shorter or leave it out [FB050]',
     ],
+    [
+      'timeouts: { total: 5s }\nretry: { backoff: { base: 10s } }',
+      '7:29  spec.retry.backoff.base  warning: retry.backoff.base 10s is above timeouts.total 5s (a.yaml:6): a retry whose wait does not fit is not made [FB076]',
+    ],
+    [
+      'retry: { throttled: { base: 31s, cap: 1m } }',
+      '6:31  spec.retry.throttled.base  warning: retry.throttled.base 31s is above timeouts.total 30s (the default): a retry whose wait does not fit is not made [FB076]',
+    ],
+    [
+      'retry: { backoff: { base: 0ms, jitter: none } }',
+      '6:29  spec.retry.backoff.base  warning: retry.backoff.base 0ms with retry.maxAttempts 5 (the default): no retry waits at all, whatever the jitter; one at once may do, more need a base such as 200ms [FB077]',
+    ],
+    [
+      'retry: { throttled: { kind: fixed, factor: 3 } }',
+      '6:46  spec.retry.throttled.factor  warning: retry.throttled.factor 3 does nothing with retry.throttled.kind fixed (a.yaml:6): only an exponential wait grows by a factor [FB078]',
+    ],
+    [
+      'limits: { maxWaitingBytes: 1KiB }',
+      '6:30  spec.limits.maxWaitingBytes  warning: limits.maxWaitingBytes 1KiB is below retry.maxBody 64KiB (the default): a call with so large a body is refused where a smaller one waits [FB079]',
+    ],
+    [
+      "routes: [{ name: a, match: { headers: { x-a: '1', X-A: '2' } } }]",
+      '6:53  spec.routes[0].match.headers.X-A  warning: no call reaches this route: x-a and X-A are one header, which has one value [FB065]',
+    ],
   ])('%s', (lines, text) => {
     expect(told(lines)).toEqual([text])
   })
@@ -125,8 +149,48 @@ describe('fields that do not fit together', () => {
     'breaker: { openFor: 15s }',
     'retry: { retryOn: [408, 425, 429, 500, 599] }',
     'routes: [{ name: a, match: {}, budget: { ratio: 0.1, window: 5s } }]',
+    'timeouts: { attempt: 5s, total: 10s }\nretry: { maxAttempts: 4, retryOn: [connect, 503] }',
+    'timeouts: { total: 100ms }',
+    'timeouts: { total: 5s }\nretry: { maxAttempts: 1, backoff: { base: 10s } }',
+    'retry: { backoff: { base: 0ms }, maxAttempts: 2 }',
+    'retry: { backoff: { kind: exponential, factor: 3 } }',
+    'retry: { backoff: { kind: fixed } }',
+    'limits: { maxWaiting: 0, maxWaitingBytes: 0B }',
+    'limits: { maxWaitingBytes: 64KiB }',
+    "routes: [{ name: a, match: { headers: { x-a: '1', X-A: '1' } } }]",
+    'listen: 127.0.0.1:443',
   ])('are not found in: %s', lines => {
     expect(told(lines)).toEqual([])
+  })
+
+  it('let a later layer make void what an earlier one wrote', () => {
+    const own = upstream('policyRef: careful\nretry: { backoff: { kind: fixed } }')
+    expect(messagesOf(together(policy('retry: { backoff: { factor: 3 } }'), own))).toEqual([])
+  })
+
+  it.each([
+    ['http://127.0.0.1:15101', '127.0.0.1:15101'],
+    ['http://localhost:15101/base', '127.0.0.1:15101'],
+    ['http://127.0.0.1:15101', 'localhost:15101'],
+    ['http://[::1]:15101', '[::1]:15101'],
+    ['http://127.0.0.1', '127.0.0.1:80'],
+  ])('tell of an upstream that calls itself: %s', (target, listen) => {
+    const text = upstream(`listen: ${listen.startsWith('[') ? `'${listen}'` : listen}`).replace(
+      'https://payments.example.com',
+      target,
+    )
+    expect(messagesOf(text)).toEqual([
+      `a.yaml:5:11  spec.target  the upstream calls itself: "${target}" is its own spec.listen ${listen}; write where the service is [FB075]`,
+    ])
+  })
+
+  it.each([
+    ['http://127.0.0.1:15101', '127.0.0.1:15102'],
+    ['http://127.0.0.2:15101', '127.0.0.1:15101'],
+    ['http://other.example:15101', '127.0.0.1:15101'],
+    ['http://unix:/run/app.sock', '127.0.0.1:80'],
+  ])('do not take %s for %s', (target, listen) => {
+    expect(messagesOf(upstream(`listen: ${listen}`).replace('https://payments.example.com', target))).toEqual([])
   })
 
   it('are told once where a Policy brings them to many upstreams', () => {
@@ -186,7 +250,7 @@ describe('claims of two upstreams', () => {
     ['listen: 127.0.0.1:1', 'listen: 127.0.0.1:2'],
     ['listen: 127.0.0.1:1', 'listen: 127.0.0.2:1'],
     ['listen: 127.0.0.1:0', 'listen: 127.0.0.1:0'],
-    ['match: { hosts: [x, x] }', 'match: { hosts: [y] }'],
+    ['match: { hosts: [x, z] }', 'match: { hosts: [y] }'],
     ['match: { pathPrefix: /x }', 'match: { pathPrefix: /x/y }'],
   ])('do not meet: %s and %s', (a, b) => {
     expect(pair(a, b)).toEqual([])

@@ -33,7 +33,7 @@ it('a BOM after --- is named', () => {
 it('a Policy whose own name is refused is not proposed', () => {
   expect(messagesOf(together(policy('retry: { maxAttempts: 2 }', 'P'), upstream('policyRef: p')))).toEqual([
     expect.stringMatching(/^a\.yaml:3:19 {2}metadata\.name .*did you mean p\? \[FB037\]$/),
-    'a.yaml:12:14  spec.policyRef  no Policy is called "p"; there are P [FB044]',
+    'a.yaml:12:14  spec.policyRef  no Policy is called "p"; there is P [FB044]',
   ])
   expect(
     messagesOf(together(policy('retry: { maxAttempts: 2 }', 'default'), upstream('policyRef: Default'))).at(-1),

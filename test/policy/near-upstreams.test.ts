@@ -46,6 +46,17 @@ describe('a call that no upstream takes is told of', () => {
     ])
   })
 
+  test('no prefix, where the address nearly is an own port or one letter is all there is', () => {
+    const own = 'listen: 127.0.0.1:15101'
+    const set = snapshotOf(together(upstream(own, 'payments'), upstream('', 'c')))
+    const asked = (url: string) => {
+      const address = parseCallAddress(url)
+      return address === null ? [] : nearUpstreams(set, { ...address, name: null, host: null })
+    }
+    expect(asked('http://127.0.0.1:15102/cc').map(({ missed }) => missed)).toEqual(['port'])
+    expect(asked('/x').map(({ missed }) => missed)).toEqual([null, null])
+  })
+
   test('a name that its header nearly gives', () => {
     expect(near('/x', { name: 'payment' })).toEqual(['payments: its name is payments, forbear-upstream says payment'])
   })

@@ -755,7 +755,7 @@ export const CODE_EXAMPLES: readonly CodeExample[] = [
     "code": "FB065",
     "severity": "warning",
     "title": "a route that no call reaches",
-    "meaning": "The first route that matches is taken, and an earlier one matches every call that this one would.",
+    "meaning": "The first route that matches is taken, and an earlier one matches every call that this one would; or the route asks for one header, in two spellings, with two values.",
     "wrong": {
       "kind": "spec",
       "text": "routes:\n  - { name: all, match: {} }\n  - { name: orders, match: { path: /v1/orders } }\n"
@@ -875,6 +875,85 @@ export const CODE_EXAMPLES: readonly CodeExample[] = [
         "policies/a.yaml": "apiVersion: forbear.dev/v1alpha1\nkind: Upstream\nmetadata: { name: careful }\nspec: { target: https://payments.example.com }\n",
         "policies/b.yaml": "apiVersion: forbear.dev/v1alpha1\nkind: Upstream\nmetadata: { name: hasty }\nspec: { target: https://payments.example.com/reports }\n"
       }
+    }
+  },
+  {
+    "code": "FB075",
+    "severity": "error",
+    "title": "an upstream that calls itself",
+    "meaning": "The target is the address that the upstream itself listens on: each call would come back, with retries on top, until something gives.",
+    "wrong": {
+      "kind": "files",
+      "files": {
+        "policies/payments.yaml": "apiVersion: forbear.dev/v1alpha1\nkind: Upstream\nmetadata: { name: payments }\nspec:\n  target: http://127.0.0.1:15101\n  listen: 127.0.0.1:15101\n"
+      }
+    },
+    "message": "policies/payments.yaml:5:11  spec.target  the upstream calls itself: \"http://127.0.0.1:15101\" is its own spec.listen 127.0.0.1:15101; write where the service is [FB075]",
+    "right": {
+      "kind": "files",
+      "files": {
+        "policies/payments.yaml": "apiVersion: forbear.dev/v1alpha1\nkind: Upstream\nmetadata: { name: payments }\nspec:\n  target: http://127.0.0.1:8080\n  listen: 127.0.0.1:15101\n"
+      }
+    }
+  },
+  {
+    "code": "FB076",
+    "severity": "warning",
+    "title": "a backoff above the total",
+    "meaning": "The first wait may already be longer than the whole request may take. A retry whose wait does not fit is not made.",
+    "wrong": {
+      "kind": "spec",
+      "text": "timeouts: { total: 5s }\nretry: { backoff: { base: 10s } }\n"
+    },
+    "message": "policies/payments.yaml:7:29  spec.retry.backoff.base  warning: retry.backoff.base 10s is above timeouts.total 5s (policies/payments.yaml:6): a retry whose wait does not fit is not made [FB076]",
+    "right": {
+      "kind": "spec",
+      "text": "timeouts: { total: 5s }\nretry: { backoff: { base: 200ms } }\n"
+    }
+  },
+  {
+    "code": "FB077",
+    "severity": "warning",
+    "title": "retries without a wait",
+    "meaning": "All waits follow from the base, so that with 0ms all attempts are sent in a burst, to an upstream that has just failed. Only the budget holds them back.",
+    "wrong": {
+      "kind": "spec",
+      "text": "retry: { maxAttempts: 4, backoff: { base: 0ms, jitter: none } }\n"
+    },
+    "message": "policies/payments.yaml:6:45  spec.retry.backoff.base  warning: retry.backoff.base 0ms with retry.maxAttempts 4 (policies/payments.yaml:6): no retry waits at all, whatever the jitter; one at once may do, more need a base such as 200ms [FB077]",
+    "right": {
+      "kind": "spec",
+      "text": "retry: { maxAttempts: 4, backoff: { base: 200ms } }\n"
+    }
+  },
+  {
+    "code": "FB078",
+    "severity": "warning",
+    "title": "a factor that nothing grows by",
+    "meaning": "Only an exponential wait grows by the factor; a fixed one does not grow, a linear one grows by its base.",
+    "wrong": {
+      "kind": "spec",
+      "text": "retry: { backoff: { kind: fixed, factor: 3 } }\n"
+    },
+    "message": "policies/payments.yaml:6:44  spec.retry.backoff.factor  warning: retry.backoff.factor 3 does nothing with retry.backoff.kind fixed (policies/payments.yaml:6): only an exponential wait grows by a factor [FB078]",
+    "right": {
+      "kind": "spec",
+      "text": "retry: { backoff: { kind: exponential, factor: 3 } }\n"
+    }
+  },
+  {
+    "code": "FB079",
+    "severity": "warning",
+    "title": "calls whose body is too large to wait",
+    "meaning": "A call that has to wait (for a free slot, a breaker or a gate) keeps its body meanwhile. A body up to maxBody is kept for a retry, but one above maxWaitingBytes never finds room to wait.",
+    "wrong": {
+      "kind": "spec",
+      "text": "limits: { maxWaitingBytes: 1KiB }\n"
+    },
+    "message": "policies/payments.yaml:6:30  spec.limits.maxWaitingBytes  warning: limits.maxWaitingBytes 1KiB is below retry.maxBody 64KiB (the default): a call with so large a body is refused where a smaller one waits [FB079]",
+    "right": {
+      "kind": "spec",
+      "text": "limits: { maxWaitingBytes: 1MiB }\n"
     }
   }
 ]

@@ -391,7 +391,7 @@ export interface Idempotency {
   generate?: boolean
 }
 /**
- * How many retries the upstream may be sent at all, over all requests. Retries in the window ≤ ratio × succeeded first attempts + minPerSecond × window. A route may only tighten it.
+ * How many retries the upstream may be sent at all, over all requests. Retries in the window ≤ ratio × succeeded first attempts + minPerSecond × window; in any second ≤ ratio × the first attempts of that second, or minPerSecond × window if that is more, so that the allowance of a window is not spent at once. A route may only tighten it.
  */
 export interface Budget {
   /**

@@ -1068,7 +1068,7 @@ export const SCHEMA: JsonSchema = {
     },
     "budget": {
       "title": "Budget",
-      "description": "How many retries the upstream may be sent at all, over all requests. Retries in the window ≤ ratio × succeeded first attempts + minPerSecond × window. A route may only tighten it.",
+      "description": "How many retries the upstream may be sent at all, over all requests. Retries in the window ≤ ratio × succeeded first attempts + minPerSecond × window; in any second ≤ ratio × the first attempts of that second, or minPerSecond × window if that is more, so that the allowance of a window is not spent at once. A route may only tighten it.",
       "type": "object",
       "additionalProperties": false,
       "properties": {
