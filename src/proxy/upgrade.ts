@@ -18,7 +18,8 @@ export class UpgradeTunnels {
     this.#tunnels.add(tunnel)
     socket.once('close', () => this.#tunnels.delete(tunnel))
     import('http-proxy')
-      .then(library => tunnel.start(library.createProxyServer(), head))
+      // Named exports of CommonJS are found by a scan of its text, and are not there when that fails; `default` always is.
+      .then(({ default: library }) => tunnel.start(library.createProxyServer(), head))
       .catch(error => this.#failed(tunnel, error))
   }
 
