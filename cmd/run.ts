@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { isLoopback, parseListenAddress } from '../src/core/listen-address.js'
 import { parseDurationMs } from '../src/policy/duration.js'
 import { explainStartError } from './start-errors.js'
 import { superviseSidecar } from './supervise.js'
@@ -9,6 +10,7 @@ interface RunFlags {
   readonly admin: string
   readonly health: string
   readonly start: 'all' | 'valid-only'
+  readonly unmatched: 'refuse' | 'tunnel'
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error'
   readonly accessLog: 'all' | 'errors' | 'off'
   /** ms */
@@ -29,6 +31,11 @@ export function registerRun(program: Command): void {
         .default('all'),
     )
     .addOption(
+      flag('--unmatched <mode>', 'CONNECT to a host that no upstream declares')
+        .choices(['refuse', 'tunnel'])
+        .default('refuse'),
+    )
+    .addOption(
       flag('--log-level <level>', 'least level logged').choices(['debug', 'info', 'warn', 'error']).default('info'),
     )
     .addOption(
@@ -46,6 +53,9 @@ export function registerRun(program: Command): void {
     .action(async ({ policies, ...flags }: RunFlags, command: Command) => {
       // Not a mandatory option: commander would then complain of it before it names an unknown flag.
       if (policies === undefined) command.error("error: required option '--policies <dir>' not specified")
+      if (flags.unmatched === 'tunnel' && !loopbackOnly(flags.listen)) {
+        command.error(`error: --unmatched tunnel would make an open proxy of ${flags.listen}: listen on loopback only`)
+      }
       process.exitCode = await run({ policies, ...flags })
     })
 }
@@ -54,6 +64,12 @@ export function registerRun(program: Command): void {
 function flag(flags: string, description: string): Option {
   const option = new Option(flags, description)
   return option.env(`FORBEAR_${option.name().replaceAll('-', '_').toUpperCase()}`)
+}
+
+/** An address that is none has a message of its own. */
+function loopbackOnly(listen: string): boolean {
+  const address = parseListenAddress(listen)
+  return 'error' in address || address.hosts.every(isLoopback)
 }
 
 function durationMs(text: string): number {
@@ -71,6 +87,7 @@ async function run(flags: RunFlags & { readonly policies: string }): Promise<num
       admin: flags.admin,
       health: flags.health,
       start: flags.start,
+      unmatched: flags.unmatched,
       logLevel: flags.logLevel,
       accessLog: flags.accessLog,
       drainPeriodMs: flags.drainPeriod,

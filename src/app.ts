@@ -4,17 +4,21 @@ import { createAdminServer } from './admin/admin.js'
 import { createHealthServer } from './admin/health.js'
 import { SystemClock } from './clock/system-clock.js'
 import type { Snapshot } from './core/snapshot.js'
+import { unmatchedUpstream } from './core/unmatched.js'
 import { drained, QUIET_MS } from './pipeline/drain.js'
 import { Pipeline } from './pipeline/pipeline.js'
+import { builtInPolicy } from './policy/compile-upstream.js'
 import { parseDurationMs } from './policy/duration.js'
 import { loadAtStart } from './policy/load-in-worker.js'
 import type { Load } from './policy/load-request.js'
-import { formatMessage, type PolicyMessage } from './policy/messages.js'
+import type { PolicyMessage } from './policy/messages.js'
+import { startReport } from './policy/start-report.js'
 import { PolicyWatcher } from './policy/watcher.js'
 import { BindError } from './proxy/bind.js'
 import { Listeners } from './proxy/listeners.js'
 import { breakersOn } from './proxy/make-breaker.js'
 import { Resolver } from './proxy/resolver.js'
+import { TlsContexts } from './proxy/tls-context.js'
 import { UndiciTransport } from './proxy/transport.js'
 import type { EventSink, PolicyReloaded, SidecarStatus } from './telemetry/events.js'
 import { fanOut } from './telemetry/fan-out.js'
@@ -32,6 +36,8 @@ export interface SidecarOptions {
   readonly health: string
   /** `valid-only` starts with the documents that are valid and answers 503 for the others. */
   readonly start: 'all' | 'valid-only'
+  /** What becomes of a CONNECT to an undeclared host. `tunnel` needs a `listen` on loopback. Default `refuse`. */
+  readonly unmatched?: 'refuse' | 'tunnel'
   readonly logLevel: LogLevel
   readonly accessLog: AccessLog
   readonly drainPeriodMs: number
@@ -84,7 +90,8 @@ class Runtime {
   readonly #clock = new SystemClock()
   readonly #sink: EventSink
   readonly #resolver = new Resolver(this.#clock)
-  readonly #transport = new UndiciTransport({ clock: this.#clock, resolver: this.#resolver })
+  readonly #tls = new TlsContexts(this.#clock, notice => this.#sink.emit(notice))
+  readonly #transport = new UndiciTransport({ clock: this.#clock, resolver: this.#resolver, tls: this.#tls })
   readonly #pipeline: Pipeline
   readonly #listeners: Listeners
   readonly #admin
@@ -109,7 +116,7 @@ class Runtime {
     this.#transport.reconcile(snapshot)
     this.#pipeline = this.#createPipeline(snapshot, pseudonym)
     this.#listeners = new Listeners(
-      { listen: options.listen, pseudonym, resolver: this.#resolver },
+      { listen: options.listen, pseudonym, resolver: this.#resolver, tls: this.#tls, clock: this.#clock },
       this.#pipeline,
       this.#sink,
     )
@@ -143,16 +150,7 @@ class Runtime {
       const shared = await this.#listeners.start(snapshot)
       for (const address of admin) this.#sink.emit({ type: 'listening', role: 'admin', upstream: null, address })
       for (const address of health) this.#sink.emit({ type: 'listening', role: 'health', upstream: null, address })
-      this.#onReload({
-        type: 'policy-reloaded',
-        result: snapshot.invalid.size > 0 ? 'partial' : 'applied',
-        trigger: 'start',
-        generation: snapshot.generation,
-        hash: snapshot.hash,
-        upstreams: snapshot.upstreams.size,
-        durationMs: 0,
-        messages: messages.map(formatMessage),
-      })
+      this.#onReload(startReport(snapshot, messages))
       this.#phase = 'ready'
       this.watcher.start()
       return { shared, admin, health }
@@ -190,6 +188,7 @@ class Runtime {
         newKey: randomUUID,
         connections: upstream => this.#transport.connections(upstream),
         makeBreaker: breakersOn(clock, random),
+        ...(this.#options.unmatched === 'tunnel' && { unmatched: unmatchedUpstream(builtInPolicy()) }),
       },
       snapshot,
     )

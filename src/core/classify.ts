@@ -64,6 +64,25 @@ export function classifyFailure(kind: FailureKind, permanent: boolean, retry: Re
   return facts(permanent ? null : failureCause(kind, retry), 'failure')
 }
 
+/** Whether what was worth another attempt still is under other settings; `head` is that of the failed answer, if one came. */
+export function stillRetryable(
+  why: RetryCause,
+  head: { readonly status: number; readonly headers: readonly string[] } | null,
+  retry: RetrySettings,
+): boolean {
+  switch (why) {
+    case 'connect':
+    case 'reset':
+    case 'timeout':
+      return retry.retryOn[why]
+    case 'status':
+    case 'header':
+      return head !== null && settingsCause(head.status, head.headers, retry) !== null
+    case 'key-conflict':
+      return true
+  }
+}
+
 function failureCause(kind: FailureKind, retry: RetrySettings): RetryCause | null {
   switch (kind) {
     case 'connect':
@@ -82,8 +101,12 @@ function responseCause(status: number, headers: readonly string[], ctx: Classify
     if (status === 409) return 'key-conflict'
     if (status === 422) return null
   }
-  if (status >= 400 && ctx.retry.retryOn.statuses.has(status)) return 'status'
-  return ctx.retry.onHeaders.some(entry => matches(entry, headers)) ? 'header' : null
+  return settingsCause(status, headers, ctx.retry)
+}
+
+function settingsCause(status: number, headers: readonly string[], retry: RetrySettings): 'status' | 'header' | null {
+  if (status >= 400 && retry.retryOn.statuses.has(status)) return 'status'
+  return retry.onHeaders.some(entry => matches(entry, headers)) ? 'header' : null
 }
 
 function matches(entry: RetryHeader, headers: readonly string[]): boolean {

@@ -109,6 +109,8 @@ export interface TargetSnapshot {
   readonly authority: string
   /** `''` or `/base` without a trailing slash. */
   readonly basePath: string
+  /** Set: a unix socket is called, and host and port are `localhost` and the scheme's. */
+  readonly socketPath?: string
 }
 
 export interface UpstreamSnapshot {

@@ -1,4 +1,5 @@
 import type { BreakerPermit, SettledOutcome } from '../core/breaker-rules.js'
+import type { AttemptFacts } from '../core/classify.js'
 import type { AttemptFinished } from '../telemetry/events.js'
 import type { Exchange } from './exchange.js'
 import type { AttemptFailure } from './ports.js'
@@ -37,6 +38,26 @@ export function reportAttempt(
     result,
     durationMs,
   })
+}
+
+/** What the budget, the latencies and the gate learn from an answer. `sentMs` = when the request had gone out. */
+export function learnFromAnswer(exchange: Exchange, facts: AttemptFacts, sentMs: number, nowMs: number): void {
+  const { lane, policy, attempts, gateProbe, downstream } = exchange
+  const good = facts.breaker === 'success'
+  if (good && !facts.retryable && attempts === 1) lane.onFirstSuccess(nowMs)
+  if (gateProbe) settleGateProbe(exchange, facts.retryAfterMs, facts.breaker !== 'failure')
+  // That a connection stands says nothing of how the upstream answers.
+  if (downstream.method === 'CONNECT') return
+  if (good && !policy.longPoll) lane.latency.record(nowMs - sentMs, nowMs)
+  const { capMs, scope } = policy.retry.retryAfter
+  if (!gateProbe && scope === 'upstream') lane.guard.onAnswer(facts.retryAfterMs, capMs, nowMs)
+}
+
+export function settleGateProbe(exchange: Exchange, hintMs: number | null, good: boolean): void {
+  const { guard } = exchange.lane
+  exchange.gateProbe = false
+  if (hintMs !== null && hintMs > 0) guard.onGateProbe({ kind: 'hinted', hintMs })
+  else guard.onGateProbe({ kind: good ? 'good' : 'nothing' })
 }
 
 /** The connection died of old age, not of this request: one free attempt on a fresh one (RFC 9112 §9.3.1). */

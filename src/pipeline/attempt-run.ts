@@ -4,7 +4,7 @@ import { classifyFailure, classifyResponse, type FailureKind } from '../core/cla
 import type { Outcome, OwnReason } from '../core/reasons.js'
 import type { AttemptFinished } from '../telemetry/events.js'
 import { attemptFields } from './attempt-fields.js'
-import { mayStartFresh, reportAttempt, settleAttempt } from './attempt-report.js'
+import { learnFromAnswer, mayStartFresh, reportAttempt, settleAttempt, settleGateProbe } from './attempt-report.js'
 import type { Exchange } from './exchange.js'
 import type { Attempt, AttemptFailure, AttemptListener, HeldResponse, RawHeaders, ResponseHead } from './ports.js'
 
@@ -96,7 +96,7 @@ export class AttemptRun implements AttemptListener {
 
   onHead(head: ResponseHead): void {
     const exchange = this.#exchange
-    const { deps, policy, lane, facts } = exchange
+    const { deps, policy, facts } = exchange
     const nowMs = deps.clock.nowMs()
     this.#clock?.cancel()
     this.#status = head.status
@@ -107,21 +107,18 @@ export class AttemptRun implements AttemptListener {
       keyed,
       resend: this.#number > 1,
     })
-    const good = outcome.breaker === 'success'
     this.#settle(outcome.breaker, 'response', nowMs)
-    if (good && !outcome.retryable && this.#number === 1) lane.onFirstSuccess(nowMs)
-    if (good && !policy.longPoll) lane.latency.record(nowMs - (this.#sentMs ?? this.#startMs), nowMs)
-    const { capMs, scope } = policy.retry.retryAfter
-    if (exchange.gateProbe) this.#settleGateProbe(outcome.retryAfterMs, outcome.breaker !== 'failure')
-    else if (scope === 'upstream') lane.guard.onAnswer(outcome.retryAfterMs, capMs, nowMs)
+    learnFromAnswer(exchange, outcome, this.#sentMs ?? this.#startMs, nowMs)
     exchange.onHead(this, head, outcome)
   }
 
   onFailure(failure: AttemptFailure): void {
     if (failure.byApp) return this.#endByApp()
+    if (failure.refused === true) return this.#endRefused(failure.message)
     if (!this.#freshUsed && mayStartFresh(this.#exchange, failure)) return this.#startFresh()
-    const { kind, code, permanent } = failure
-    this.#fail(kind, permanent, { reason: kind, text: `${kind} ${code}`, nothingSent: kind === 'connect' })
+    const { kind, code, permanent, where } = failure
+    const text = `${kind} ${code}${where === undefined ? '' : ` ${where}`}`
+    this.#fail(kind, permanent, { reason: kind, text, nothingSent: kind === 'connect' })
   }
 
   onDelivered(bytes: number): void {
@@ -193,6 +190,12 @@ export class AttemptRun implements AttemptListener {
     this.#exchange.giveUp('bad-request')
   }
 
+  #endRefused(text: string): void {
+    this.abandon()
+    const facts = classifyFailure('connect', true, this.#exchange.policy.retry)
+    this.#exchange.onFailure({ reason: 'no-route', text, nothingSent: true }, facts)
+  }
+
   #onAttemptTimeout(): void {
     this.#attempt?.abort()
     const text = `no answer within ${Math.round(this.#exchange.policy.timeouts.attemptMs)} ms`
@@ -211,7 +214,7 @@ export class AttemptRun implements AttemptListener {
     const facts = classifyFailure(kind, permanent, exchange.policy.retry)
     this.#settle(facts.breaker, kind as AttemptFinished['result'], exchange.deps.clock.nowMs())
     this.#leaveWire()
-    if (exchange.gateProbe) this.#settleGateProbe(null, false)
+    if (exchange.gateProbe) settleGateProbe(exchange, null, false)
     exchange.onFailure(failure, facts)
   }
 
@@ -225,13 +228,6 @@ export class AttemptRun implements AttemptListener {
 
   #report(result: AttemptFinished['result'], nowMs: number): void {
     reportAttempt(this.#exchange, this.#number, this.#status, result, nowMs - this.#startMs)
-  }
-
-  #settleGateProbe(hintMs: number | null, good: boolean): void {
-    const { lane } = this.#exchange
-    this.#exchange.gateProbe = false
-    if (hintMs !== null && hintMs > 0) lane.guard.onGateProbe({ kind: 'hinted', hintMs })
-    else lane.guard.onGateProbe({ kind: good ? 'good' : 'nothing' })
   }
 
   #leaveWire(): void {

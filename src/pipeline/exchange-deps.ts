@@ -16,7 +16,7 @@ export interface ExchangeDeps {
   /** The operator's kill switch. */
   retriesOff(): boolean
   /** What keeps a request from a further attempt that was granted: the kill switch, or a policy that tightened since. */
-  whyNoRetry(exchange: Exchange): DenialReason | null
+  whyNoRetry(exchange: Exchange): DenialReason | 'not-retryable' | null
   /** A request is over: answered, or its app is gone. */
   onFinished(exchange: Exchange | null): void
 }

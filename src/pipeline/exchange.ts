@@ -156,7 +156,7 @@ export class Exchange implements AppListener, Call, ActiveCall {
     if (!facts.retryable) return this.#commit(run, facts.stop === 'exhausted' ? 'layer' : 'delivered')
     const step = nextStep(this, this.#remember(), facts, null)
     if (step.retry) {
-      this.#remember().hold(run, HELD_ANSWER_BYTES)
+      this.#remember().hold(run, head, HELD_ANSWER_BYTES)
       this.#retry(step.delayMs, facts, head.status, null)
     } else {
       if (step.denied !== null) reportDenied(this, step.denied)
@@ -183,7 +183,7 @@ export class Exchange implements AppListener, Call, ActiveCall {
 
   #retry(delayMs: number, facts: AttemptFacts, status: number | null, error: string | null): void {
     this.#run = null
-    this.#remember().previousDelayMs = delayMs
+    this.#remember().plan(delayMs, facts.why)
     reportRetry(this, facts, status, error, delayMs)
     this.#waiting.backOff(delayMs)
   }

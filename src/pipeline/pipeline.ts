@@ -1,4 +1,3 @@
-import { isLoop } from '../core/layers.js'
 import type { DenialReason, OwnReason } from '../core/reasons.js'
 import type { RouteSnapshot, Snapshot, UpstreamSnapshot } from '../core/snapshot.js'
 import type { UpstreamStatus } from '../telemetry/events.js'
@@ -6,19 +5,20 @@ import { ActiveCalls } from './active-calls.js'
 import { ownAnswer, ownStatus } from './answers.js'
 import { Exchange } from './exchange.js'
 import type { ExchangeDeps } from './exchange-deps.js'
+import { type Found, type Nowhere, UpstreamFinder } from './find-upstream.js'
 import type { Lane } from './lane.js'
 import type { AppListener, Downstream, RequestAddress, UpgradeDecision, UpgradeRequest } from './ports.js'
 import { withoutQuery } from './report.js'
-import { compileRouter, matchRoute, type Router } from './route.js'
+import { matchRoute } from './route.js'
 import { UpgradeCall } from './upgrade-call.js'
 import { type StateDeps, UpstreamState } from './upstream-state.js'
 
 export interface PipelineDeps extends StateDeps, Omit<ExchangeDeps, 'retriesOff' | 'whyNoRetry' | 'onFinished'> {
   /** Our name in `Via`; tells our own passes from those of other sidecars. */
   readonly pseudonym: string
+  /** Set: a CONNECT to an undeclared host is tunnelled under this name and policy. Default: it is refused. */
+  readonly unmatched?: UpstreamSnapshot
 }
-
-type Found = { readonly upstream: UpstreamSnapshot } | { readonly reason: OwnReason; readonly upstream: string | null }
 
 const NOBODY: AppListener = Object.freeze({ onAnswered() {}, onAppGone() {} })
 
@@ -28,8 +28,9 @@ export class Pipeline {
   readonly #exchangeDeps: ExchangeDeps
   readonly #exchanges = new ActiveCalls<Exchange>()
   readonly #states = new Map<string, UpstreamState>()
+  readonly #unmatched: UpstreamState | null
   #snapshot: Snapshot
-  #router: Router
+  #finder: UpstreamFinder
   #retriesOffUntilMs = Number.NEGATIVE_INFINITY
   #drained = false
   /** Requests not yet answered. */
@@ -40,7 +41,8 @@ export class Pipeline {
   constructor(deps: PipelineDeps, snapshot: Snapshot) {
     this.#deps = deps
     this.#snapshot = snapshot
-    this.#router = compileRouter(snapshot)
+    this.#unmatched = deps.unmatched === undefined ? null : new UpstreamState(deps.unmatched, deps)
+    this.#finder = this.#finderOf(snapshot)
     this.lastCallMs = deps.clock.nowMs()
     this.#exchangeDeps = {
       ...deps,
@@ -71,7 +73,7 @@ export class Pipeline {
       state.dispose()
       this.#states.delete(name)
     }
-    this.#router = compileRouter(snapshot)
+    this.#finder = this.#finderOf(snapshot)
     this.#snapshot = snapshot
   }
 
@@ -80,7 +82,7 @@ export class Pipeline {
     const appPath = downstream.path
     const found = this.#find(downstream, address)
     if ('reason' in found) {
-      this.#refuse(downstream, found.reason, found.upstream)
+      this.#refuse(downstream, found)
       return NOBODY
     }
     const { upstream } = found
@@ -94,10 +96,15 @@ export class Pipeline {
   upgrade(request: UpgradeRequest, address: RequestAddress): UpgradeDecision {
     this.#onBegin()
     let path = request.path
-    const target = { path, headers: request.headers, setPath: (stripped: string) => (path = stripped) }
+    const target = {
+      method: request.method,
+      path,
+      headers: request.headers,
+      setPath: (stripped: string) => (path = stripped),
+    }
     const found = this.#find(target, address)
     if ('reason' in found) {
-      const answer = ownAnswer(found.reason, { upstream: found.upstream })
+      const answer = ownAnswer(found.reason, found)
       this.#reportRefused({ method: request.method, path }, found.reason, found.upstream, answer.body.length)
       return { proceed: false, answer }
     }
@@ -115,27 +122,17 @@ export class Pipeline {
     return new UpgradeCall(context, request).decide()
   }
 
-  /** Which upstream is meant; strips a matched prefix from the path. */
-  #find(request: Pick<Downstream, 'path' | 'headers' | 'setPath'>, address: RequestAddress): Found {
+  #find(request: Pick<Downstream, 'method' | 'path' | 'headers' | 'setPath'>, address: RequestAddress): Found {
     if (this.#drained) return { reason: 'draining', upstream: address.upstreamName }
-    if (isLoop(request.headers, this.#deps.pseudonym)) {
-      return { reason: 'loop', upstream: address.upstreamName }
-    }
-    if (address.upstreamName !== null) return this.#ofOwnPort(address.upstreamName)
-    const match = this.#router.matchShared({
-      authority: address.authority,
-      forbearUpstream: address.forbearUpstream ?? null,
-      host: address.host ?? null,
-      path: request.path,
-    })
-    if (match === null) return { reason: 'no-route', upstream: null }
-    if ('invalid' in match) return { reason: 'no-policy', upstream: match.invalid }
-    request.setPath(match.path)
-    return match
+    return this.#finder.find(request, address)
+  }
+
+  #finderOf(snapshot: Snapshot): UpstreamFinder {
+    return new UpstreamFinder(snapshot, this.#deps.pseudonym, this.#deps.unmatched ?? null)
   }
 
   #lane(upstream: UpstreamSnapshot, route: RouteSnapshot | null): Lane {
-    return (this.#states.get(upstream.name) as UpstreamState).lane(route?.name ?? null)
+    return ((this.#states.get(upstream.name) ?? this.#unmatched) as UpstreamState).lane(route?.name ?? null)
   }
 
   #onBegin(): void {
@@ -172,6 +169,7 @@ export class Pipeline {
 
   dispose(): void {
     for (const state of this.#states.values()) state.dispose()
+    this.#unmatched?.dispose()
   }
 
   statuses(): UpstreamStatus[] {
@@ -196,25 +194,21 @@ export class Pipeline {
     )
   }
 
-  #ofOwnPort(name: string): Found {
-    const upstream = this.#snapshot.upstreams.get(name)
-    if (upstream !== undefined) return { upstream }
-    return { reason: this.#snapshot.invalid.has(name) ? 'no-policy' : 'no-route', upstream: name }
-  }
-
   /** Before a further attempt, a request also obeys what the policy in force now tightens. */
-  #whyNoRetry(exchange: Exchange): DenialReason | null {
+  #whyNoRetry(exchange: Exchange): DenialReason | 'not-retryable' | null {
     if (this.retriesOff) return 'retries-off'
     if (exchange.generation === this.#snapshot.generation) return null
     const now = this.#snapshot.upstreams.get(exchange.upstream.name)
     if (now === undefined) return 'retries-exhausted'
     const route = now.routes.find(candidate => candidate.name === exchange.route)
-    const { maxAttempts } = (route?.policy ?? now.policy).retry
-    return exchange.attempts >= maxAttempts ? 'retries-exhausted' : null
+    const { retry } = route?.policy ?? now.policy
+    if (exchange.attempts >= retry.maxAttempts) return 'retries-exhausted'
+    return exchange.memory?.stillWorthIt(retry) === false ? 'not-retryable' : null
   }
 
-  #refuse(downstream: Downstream, reason: OwnReason, upstream: string | null): void {
-    const { status, statusText, headers, body } = ownAnswer(reason, { upstream })
+  #refuse(downstream: Downstream, found: Nowhere): void {
+    const { reason, upstream } = found
+    const { status, statusText, headers, body } = ownAnswer(reason, found)
     downstream.answer({ status, statusText, headers }, [], body)
     this.#reportRefused(downstream, reason, upstream, body.length)
   }

@@ -70,8 +70,12 @@ export interface AttemptFailure {
   /** `ECONNREFUSED`, `UND_ERR_SOCKET` …; for logs. */
   readonly code: string
   readonly message: string
+  /** The socket file that was called; for people. */
+  readonly where?: string
   /** Certificate and other errors that no repetition can mend. */
   readonly permanent: boolean
+  /** Nobody was called, for nobody may be there; `message` says why, to the app too. Default false. */
+  readonly refused?: boolean
   /** The app's own body broke off or stood still: says nothing about the upstream. */
   readonly byApp: boolean
   /** How long the connection had been idle before this attempt, ms; `null` = it was fresh. */

@@ -1,7 +1,10 @@
 import type { Withdrawal } from '../core/budget.js'
+import { type RetryCause, stillRetryable } from '../core/classify.js'
 import type { DenialReason } from '../core/reasons.js'
+import type { RetrySettings } from '../core/snapshot.js'
 import type { AttemptRun, RunFailure } from './attempt-run.js'
 import type { Lane } from './lane.js'
+import type { ResponseHead } from './ports.js'
 
 /**
  * What one request remembers of its failed attempts, and what it has withdrawn from the budgets for the next one. Made
@@ -17,6 +20,9 @@ export class RetryMemory {
   /** Why no further attempt was made. */
   denied: DenialReason | null = null
   readonly #lane: Lane
+  #why: RetryCause | null = null
+  /** Of the last answer, kept or not. */
+  #head: ResponseHead | null = null
   #own: Withdrawal | null = null
   #parent: Withdrawal | null = null
 
@@ -25,12 +31,24 @@ export class RetryMemory {
   }
 
   /** Keeps the answer of `run` instead of the one before. */
-  hold(run: AttemptRun, maxBytes: number): void {
+  hold(run: AttemptRun, head: ResponseHead, maxBytes: number): void {
     this.held?.discard()
     this.held = run
+    this.#head = head
     this.lastFailure = null
     run.hold(maxBytes)
     if (run.connection !== null) this.avoid.push(run.connection)
+  }
+
+  /** Another attempt follows after so long. */
+  plan(delayMs: number, why: RetryCause | null): void {
+    this.previousDelayMs = delayMs
+    this.#why = why
+  }
+
+  /** What the planned attempt is for is still worth one. */
+  stillWorthIt(retry: RetrySettings): boolean {
+    return this.#why === null || stillRetryable(this.#why, this.#head, retry)
   }
 
   /** A route's budget tightens its upstream's, so both must grant. */

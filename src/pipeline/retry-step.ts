@@ -65,6 +65,6 @@ export function stoppedBeforeSending(exchange: Exchange, nowMs: number): boolean
   const fits = hasTurn || lane.guard.line.busy || memory === null || memory.stillFits(nowMs)
   const denied = deps.whyNoRetry(exchange) ?? (fits ? null : 'budget-exhausted')
   if (denied === null) return false
-  exchange.stop(denied, OUTCOME_OF[denied] ?? (denied as DeliveredOutcome))
+  exchange.stop(denied === 'not-retryable' ? null : denied, OUTCOME_OF[denied] ?? (denied as DeliveredOutcome))
   return true
 }

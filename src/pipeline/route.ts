@@ -33,6 +33,8 @@ export interface InvalidMatch {
 
 export interface Router {
   matchShared(request: SharedRequest): UpstreamMatch | InvalidMatch | null
+  /** For a CONNECT: by `match.hosts` whatever the port, or by the target's own host and port. `authority` in lower case. */
+  matchTunnel(authority: string): { readonly upstream: UpstreamSnapshot } | InvalidMatch | null
 }
 
 type Entry = { readonly upstream: UpstreamSnapshot } | { readonly invalid: string }
@@ -71,6 +73,14 @@ export function compileRouter(snapshot: Snapshot): Router {
       }
       return matchPrefix(tables.byFirstSegment, path)
     },
+    matchTunnel(authority) {
+      const host = hostOf(authority)
+      const name = withoutRootDot(host)
+      const entry = tables.byHost.get(name)
+      if (entry !== undefined) return entry
+      const upstream = tables.byTarget.get(`${withoutBrackets(name)}${authority.slice(host.length)}`)?.at(-1)
+      return upstream === undefined ? null : { upstream }
+    },
   }
 }
 
@@ -79,8 +89,8 @@ function buildTables(snapshot: Snapshot): Tables {
   for (const [name, { match }] of snapshot.invalid) addEntry(tables, name, match, { invalid: name })
   for (const [name, upstream] of snapshot.upstreams) {
     addEntry(tables, name, upstream.match, { upstream })
-    const { hostname, port } = upstream.target
-    push(tables.byTarget, `${withoutRootDot(hostname.toLowerCase())}:${port}`, upstream)
+    const { hostname, port, socketPath } = upstream.target
+    if (socketPath === undefined) push(tables.byTarget, `${withoutRootDot(hostname.toLowerCase())}:${port}`, upstream)
   }
   for (const entries of tables.byFirstSegment.values()) entries.sort((a, b) => b.prefix.length - a.prefix.length)
   for (const list of tables.byTarget.values()) list.sort((a, b) => b.target.basePath.length - a.target.basePath.length)
@@ -112,7 +122,7 @@ function matchAuthority(tables: Tables, authority: string, path: string): Upstre
   const name = withoutRootDot(host)
   const entry = tables.byHost.get(name)
   if (entry !== undefined) return found(entry, path, 'authority')
-  const bare = name.startsWith('[') ? name.slice(1, -1) : name
+  const bare = withoutBrackets(name)
   // An absolute-form target without a port is plain HTTP on 80; a proxied client that meant https names 443.
   const port = authority.length > host.length ? authority.slice(host.length + 1) : ''
   const shared = tables.byTarget.get(`${bare}:${port === '' ? '80' : port}`)
@@ -141,6 +151,10 @@ function matchPrefix(table: Tables['byFirstSegment'], path: string): UpstreamMat
 function hostOf(authority: string): string {
   const end = authority.startsWith('[') ? authority.indexOf(']') + 1 : authority.indexOf(':')
   return end <= 0 ? authority : authority.slice(0, end)
+}
+
+function withoutBrackets(host: string): string {
+  return host.startsWith('[') ? host.slice(1, -1) : host
 }
 
 /** `a.example.` is the fully qualified way to write `a.example` (RFC 1034 §3.1). */

@@ -3,6 +3,7 @@ import type { BreakerSettings } from '../core/breaker-rules.js'
 import { RetryBudget } from '../core/budget.js'
 import { LatencyWindow } from '../core/latency.js'
 import type { EffectivePolicy, LimitSettings, RouteSnapshot, UpstreamSnapshot } from '../core/snapshot.js'
+import { targetText } from '../core/target-text.js'
 import type { EventSink, UpstreamStatus } from '../telemetry/events.js'
 import { Guard } from './guard.js'
 import { Lane } from './lane.js'
@@ -157,7 +158,7 @@ export class UpstreamState {
     return {
       name,
       route,
-      target: `${target.protocol}//${target.authority}${target.basePath}`,
+      target: targetText(target),
       breaker: {
         state: guard.breaker.state,
         mode: guard.mode,

@@ -8,7 +8,7 @@ export interface CallAddress {
   readonly path: string
 }
 
-const ABSOLUTE = /^(https?):\/\/([^/?#@\s]+)([/?][^#\s]*)?(?:#.*)?$/i
+const ABSOLUTE = /^(https?):\/\/((?!:)[^/?#@\s]+)([/?][^#\s]*)?(?:#.*)?$/i
 const PATH = /^(\/[^#\s]*)(?:#.*)?$/
 const MAX_PORT = 65_535
 /** Any of them reaches a port that is bound on another of them. */

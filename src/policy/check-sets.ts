@@ -37,7 +37,7 @@ export function setsOf(paths: readonly string[], stdin: Uint8Array): PolicySourc
 function withStdin(source: PolicySource, bytes: Uint8Array): PolicySource {
   const text = textOf(bytes)
   if (typeof text === 'string') return { ...source, files: [{ name: STDIN_NAME, text }, ...source.files] }
-  return { ...source, problem: source.problem ?? fileMessage(text.code, STDIN_NAME, text.text) }
+  return { ...source, problems: [fileMessage(text.code, STDIN_NAME, text.text), ...source.problems] }
 }
 
 function isDirectory(path: string): boolean {

@@ -2,6 +2,7 @@
 import { setsOf } from './check-sets.js'
 import { loadPolicies } from './load.js'
 import type { PolicyMessage } from './messages.js'
+import type { Left } from './shown-messages.js'
 import { fileLabel, type PolicySource } from './source.js'
 
 export interface CheckReport {
@@ -27,13 +28,12 @@ export function checkPaths(paths: readonly string[], stdin: Uint8Array = new Uin
   const sets = setsOf(paths, stdin)
   const reports = sets.map(checkSet)
   const messages = reports.flatMap(report => report.messages)
-  const errors = messages.filter(({ severity }) => severity === 'error').length
   return {
     version: 1,
     files: sets.reduce((sum, set) => sum + set.files.length, 0),
     upstreams: reports.reduce((sum, report) => sum + report.upstreams, 0),
-    errors,
-    warnings: messages.length - errors,
+    errors: countOf(reports, 'error'),
+    warnings: countOf(reports, 'warning'),
     messages,
     sources: new Map(sets.flatMap(set => set.files.map(({ name, text }) => [fileLabel(set, name), text] as const))),
   }
@@ -51,11 +51,24 @@ export function summaryOf({ files, upstreams, errors, warnings }: CheckReport, s
   return `${counts.join(', ')}${strict && warnings > 0 ? '; warnings fail (--strict)' : ''}`
 }
 
-function checkSet(source: PolicySource): { upstreams: number; messages: readonly PolicyMessage[] } {
+interface SetReport {
+  readonly upstreams: number
+  readonly messages: readonly PolicyMessage[]
+  readonly left: Left
+}
+
+function checkSet(source: PolicySource): SetReport {
   const result = loadPolicies(source, { mode: 'valid-only', generation: 1 })
   const snapshot = result.ok ? result.snapshot : result.partial
   return {
     upstreams: snapshot === undefined ? 0 : snapshot.upstreams.size + snapshot.invalid.size,
     messages: result.messages,
+    left: result.left,
   }
+}
+
+/** Those that are not shown count, the message that says so does not. */
+function countOf(reports: readonly SetReport[], wanted: PolicyMessage['severity']): number {
+  const isOne = ({ severity, code }: PolicyMessage) => severity === wanted && code !== 'FB019' && code !== 'FB069'
+  return reports.reduce((sum, { messages, left }) => sum + messages.filter(isOne).length + left[`${wanted}s`], 0)
 }

@@ -23,6 +23,8 @@ const TABLE = {
   FB015: error('an alias without a value'),
   FB016: error('a key that is not text'),
   FB017: error('a YAML feature that is not supported'),
+  FB018: error('more YAML than is read'),
+  FB019: error('more errors than are shown'),
   // The kind of document
   FB020: error('not a document of forbear'),
   FB021: error('unknown version of the format'),
@@ -56,6 +58,14 @@ const TABLE = {
   FB059: error('two keys that exclude each other, or that need each other'),
   FB060: warning('a listener that other hosts can reach'),
   FB061: warning('attempts that cannot all run to their timeout'),
+  FB062: error('a key is to be generated and no header may carry it'),
+  FB063: warning('retries of calls that are hardly ever repeated'),
+  FB064: warning('whenOpen beside a breaker that never opens'),
+  FB065: warning('a route that no call reaches'),
+  FB066: warning('an attempt clock on a long poll'),
+  FB067: warning('a connect clock above the total'),
+  FB068: warning('a budget that grants nothing but to very many calls'),
+  FB069: warning('more warnings than are shown'),
 } as const satisfies Readonly<Record<string, CodeFacts>>
 
 export type MessageCode = keyof typeof TABLE

@@ -3,7 +3,7 @@ import type { EffectivePolicy, PathMatch, RouteSnapshot, TlsSettings, UpstreamSn
 import { compilePolicy, reader } from './compile-policy.js'
 import { valueAt } from './document.js'
 import type { Route, UpstreamDocument } from './generated/documents.js'
-import type { Fields } from './overlay.js'
+import { BUILT_IN_FIELDS, type Fields } from './overlay.js'
 import { parseTarget } from './target.js'
 
 /** What is in force for an upstream and for each of its routes, in their order. */
@@ -19,6 +19,11 @@ export function effectiveOf(fields: Fields, routes: readonly Fields[]): Effectiv
     policy: compilePolicy(fields),
     routes: routes.map(own => ({ fields: own, policy: compilePolicy(own) })),
   }
+}
+
+/** What holds where nobody wrote anything. */
+export function builtInPolicy(): EffectivePolicy {
+  return compilePolicy(BUILT_IN_FIELDS)
 }
 
 /** @param root has passed the schema and the rules, so every key that is there has its type */
@@ -63,22 +68,26 @@ function tlsOf(tls: TlsSettings): TlsSettings {
 }
 
 function routeOf(route: Route, policy: EffectivePolicy): RouteSnapshot {
-  const { methods, path, pathPrefix, headers = {} } = route.match
   return Object.freeze({
     name: route.name,
-    match: Object.freeze({
-      methods: methods === undefined ? null : new Set(methods),
-      path: pathOf(path, pathPrefix),
-      headers: Object.freeze(
-        Object.entries(headers).map(([name, value]) => Object.freeze({ name: name.toLowerCase(), value })),
-      ),
-    }),
+    match: routeMatchOf(route.match),
     policy,
     own: Object.freeze({
       breaker: route.breaker !== undefined,
       limits: route.limits !== undefined,
       budget: route.budget !== undefined,
     }),
+  })
+}
+
+/** @param match has passed the schema */
+export function routeMatchOf({ methods, path, pathPrefix, headers = {} }: Route['match']): RouteSnapshot['match'] {
+  return Object.freeze({
+    methods: methods === undefined ? null : new Set(methods),
+    path: pathOf(path, pathPrefix),
+    headers: Object.freeze(
+      Object.entries(headers).map(([name, value]) => Object.freeze({ name: name.toLowerCase(), value })),
+    ),
   })
 }
 

@@ -1,5 +1,6 @@
 /** What one document must keep to beyond its schema. */
 import { isLoopback, parseListenAddress } from '../core/listen-address.js'
+import type { TargetSnapshot } from '../core/snapshot.js'
 import { type Finding, type ParsedDocument, type Path, valueAt, whereText } from './document.js'
 import { quote } from './schema-words.js'
 import { parseTarget } from './target.js'
@@ -23,7 +24,7 @@ function targetFindings(root: unknown): Finding[] {
   if (typeof target !== 'string') return []
   const parsed = parseTarget(target)
   if ('error' in parsed) return [{ code: 'FB037', path, text: `${quote(target)} ${parsed.error}` }]
-  return tlsFindings(root, parsed.protocol === 'https:')
+  return [...tlsFindings(root, parsed.protocol === 'https:'), ...unixFindings(root, parsed)]
 }
 
 function tlsFindings(root: unknown, https: boolean): Finding[] {
@@ -45,6 +46,15 @@ function tlsFindings(root: unknown, https: boolean): Finding[] {
   if (there.length !== 1) return []
   const missing = there[0] === 'certFile' ? 'keyFile' : 'certFile'
   return [{ code: 'FB059', path: [...path, there[0] ?? ''], text: `tls.${there[0]} needs tls.${missing} beside it` }]
+}
+
+/** A socket file has no name that a certificate could carry. */
+function unixFindings(root: unknown, target: TargetSnapshot): Finding[] {
+  if (target.socketPath === undefined || target.protocol === 'http:') return []
+  if (valueAt(root, ['spec', 'tls', 'serverName']) !== undefined) return []
+  const text =
+    'https over a unix socket needs spec.tls.serverName, the name in the certificate: write it, or http://unix:'
+  return [{ code: 'FB059', path: ['spec', 'target'], text }]
 }
 
 function listenFindings(root: unknown): Finding[] {

@@ -27,6 +27,8 @@ export interface ParsedDocument {
   readonly file: string
   readonly lines: Lines
   readonly top: Span
+  /** Of the text that it was parsed from, told with the first of its documents: a file has room for so many. */
+  readonly tokens: number
   /** Frozen; mappings have no prototype. */
   readonly root: unknown
   readonly entries: ReadonlyMap<object, ReadonlyMap<string, Entry>>

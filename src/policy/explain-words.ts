@@ -14,10 +14,6 @@ export interface FoundCall {
   readonly via: 'own-port' | 'authority' | 'header' | 'host' | 'prefix'
 }
 
-export function targetText({ target }: UpstreamSnapshot): string {
-  return `${target.protocol}//${target.authority}${target.basePath}`
-}
-
 export function viaText({ via, upstream }: FoundCall): string {
   switch (via) {
     case 'own-port':

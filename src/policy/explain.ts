@@ -1,4 +1,5 @@
 /** `forbear explain` in words: which upstream and route a call finds, what will happen to it, and who said so. */
+import { targetText } from '../core/target-text.js'
 import {
   attemptsText,
   breakerText,
@@ -7,7 +8,6 @@ import {
   repeatedText,
   retriedText,
   routeText,
-  targetText,
   viaText,
   waitTexts,
   worstTexts,
@@ -37,7 +37,7 @@ export function explainText(call: ExplainedCall): string {
   const policy = (route ?? upstream).policy
   const future = forecast(policy, call.method, call.headers)
   const rows: [string, string[]][] = [
-    ['upstream', [`${upstream.name}, ${targetText(upstream)}`, `${viaText(call)}; it sees ${call.path}`]],
+    ['upstream', [`${upstream.name}, ${targetText(upstream.target)}`, `${viaText(call)}; it sees ${call.path}`]],
     ['route', [routeText(call), ...otherRouteTexts(othersOf(call))]],
     ['attempts', [attemptsText(future)]],
     ...(future.maxAttempts > 1 ? retryRows(call, future) : []),
@@ -61,7 +61,7 @@ export function explainData(call: ExplainedCall): object {
     method,
     url,
     upstream: upstream.name,
-    target: targetText(upstream),
+    target: targetText(upstream.target),
     via,
     path,
     route: route?.name ?? null,

@@ -2,8 +2,9 @@
 import { type Finding, type Path, valueAt } from './document.js'
 import { parseDurationMs } from './duration.js'
 import { type FieldFormat, SECTION_FIELDS } from './generated/fields.js'
-import { formatText, quote } from './schema-words.js'
+import { formatText, quote, unitText } from './schema-words.js'
 import { parseSizeBytes } from './size.js'
+import { durationMeant, sizeMeant } from './unit-hints.js'
 
 interface Checked extends FieldFormat {
   readonly path: Path
@@ -37,9 +38,19 @@ function check(sections: unknown, field: Checked, at: Path): Finding[] {
   const path = [...at, ...field.path]
   const parsed = parserOf(field)(value)
   const allowed = formatText(field.format, field.min, field.max)
-  if (parsed === null) return [{ code: 'FB037', path, text: `${quote(value)} is not ${allowed}` }]
+  if (parsed === null) return [wrongForm(field, path, value, allowed)]
   if (parsed >= field.lowest && parsed <= field.highest) return []
-  return [{ code: 'FB036', path, text: `${value} is out of range: ${allowed}` }]
+  const hint = parsed === 0 && field.format === 'duration-or-none' ? '; write none for no limit' : ''
+  return [{ code: 'FB036', path, text: `${value} is out of range: ${allowed}${hint}` }]
+}
+
+function wrongForm(field: Checked, path: Path, value: string, allowed: string): Finding {
+  const text = `${quote(value)} is not ${allowed}`
+  if (/^\d+$/.test(value)) return { code: 'FB037', path, text: `${text}; ${unitText(value, field.format)}` }
+  const meant = field.format === 'size' ? sizeMeant(value) : durationMeant(value, field.format === 'duration-or-none')
+  const parsed = meant === null ? null : parserOf(field)(meant)
+  const fits = meant === 'none' || (parsed !== null && parsed >= field.lowest && parsed <= field.highest)
+  return { code: 'FB037', path, text, suggestion: fits ? meant : null }
 }
 
 function parserOf({ format }: FieldFormat): (text: string) => number | null {

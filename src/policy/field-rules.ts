@@ -16,6 +16,8 @@ export interface Rule {
 }
 
 const FINITE = Number.isFinite
+/** A ratio below it needs more than 100 calls within one second for its first retry: one sidecar hardly sees so many. */
+const TINY_RATIO = 0.01
 
 export const RULES: readonly Rule[] = [
   {
@@ -70,9 +72,10 @@ export const RULES: readonly Rule[] = [
   },
   {
     code: 'FB055',
-    fields: ['limits.maxWaiting', 'breaker.whenOpen'],
+    fields: ['limits.maxWaiting', 'breaker.whenOpen', 'breaker.mode'],
+    onlyIf: ['limits.maxWaiting', 'breaker.whenOpen'],
     text: ({ limits, breaker }, name) =>
-      limits.maxWaiting === 0 && breaker.whenOpen === 'wait'
+      limits.maxWaiting === 0 && breaker.whenOpen === 'wait' && breaker.mode === 'enforce'
         ? `${name('limits.maxWaiting')} with ${name('breaker.whenOpen')}: calls shall wait and none may`
         : null,
   },
@@ -95,6 +98,43 @@ export const RULES: readonly Rule[] = [
     }),
   ),
   {
+    code: 'FB064',
+    fields: ['breaker.whenOpen', 'breaker.mode'],
+    onlyIf: ['breaker.whenOpen'],
+    text: ({ breaker: { mode, whenOpen } }, name) =>
+      whenOpen === 'wait' && mode !== 'enforce'
+        ? `${name('breaker.whenOpen')} does nothing with ${name('breaker.mode')}: no call is held back`
+        : null,
+  },
+  {
+    code: 'FB062',
+    fields: ['retry.idempotency.generate', 'retry.idempotency.keyHeaders'],
+    text: ({ retry: { idempotency } }, name) =>
+      idempotency.generate && idempotency.keyHeaders.length === 0
+        ? `${name('retry.idempotency.generate')} with ${name('retry.idempotency.keyHeaders')}: ` +
+          'there is no header to put the key into; name one, such as [Idempotency-Key]'
+        : null,
+  },
+  {
+    code: 'FB067',
+    fields: ['timeouts.connect', 'timeouts.total'],
+    onlyIf: ['timeouts.connect'],
+    text: ({ timeouts: { connectMs, totalMs } }, name) =>
+      FINITE(connectMs) && connectMs > totalMs
+        ? `${name('timeouts.connect')} is above ${name('timeouts.total')}: the request ends before this clock does`
+        : null,
+  },
+  {
+    code: 'FB068',
+    fields: ['retry.maxAttempts', 'budget.ratio', 'budget.minPerSecond', 'budget.window'],
+    onlyIf: ['budget.ratio', 'budget.minPerSecond', 'budget.window'],
+    text: ({ retry, budget }, name) =>
+      retry.maxAttempts > 1 && budget.ratio > 0 && budget.ratio < TINY_RATIO && grantsNoFloor(budget)
+        ? `${name('budget.ratio')} with ${name('budget.minPerSecond')} over ${name('budget.window')}: no retry is granted ` +
+          `below ${Math.ceil(1 / budget.ratio)} calls a second`
+        : null,
+  },
+  {
     code: 'FB057',
     fields: ['breaker.openFor', 'breaker.maxOpenFor'],
     text: ({ breaker }, name) =>
@@ -109,5 +149,10 @@ function isZero({ budget }: EffectivePolicy): boolean {
 }
 
 function grantsNothing({ budget }: EffectivePolicy): boolean {
-  return budget.ratio === 0 && (budget.minPerSecond * budget.windowMs) / 1000 < 1
+  return budget.ratio === 0 && grantsNoFloor(budget)
+}
+
+/** What quiet clients may always make is less than one retry. */
+function grantsNoFloor({ minPerSecond, windowMs }: EffectivePolicy['budget']): boolean {
+  return (minPerSecond * windowMs) / 1000 < 1
 }

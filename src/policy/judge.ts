@@ -1,11 +1,11 @@
 /** One document on its own: every mistake in it, and whether it can be used. */
 import type { ErrorObject } from 'ajv'
 import { CODES } from './codes.js'
-import { type Finding, message, type ParsedDocument, pathText } from './document.js'
+import { type Finding, message, type ParsedDocument, type Path, pathText } from './document.js'
 import { documentFindings } from './document-rules.js'
 import { formatFindings } from './field-formats.js'
 import { validatePolicy, validateUpstream } from './generated/validators.js'
-import { foreignFinding, type Identity, identityOf, type Kind } from './identity.js'
+import { type Identity, identityFindings, identityOf, type Kind } from './identity.js'
 import type { PolicyMessage } from './messages.js'
 import { isFaulty, WHOLE } from './overlay.js'
 import { schemaFindings } from './schema-findings.js'
@@ -42,12 +42,18 @@ export function judgeDocument(document: ParsedDocument): JudgedDocument {
 }
 
 function findingsOf(document: ParsedDocument, { kind }: Identity): Finding[] {
-  const foreign = foreignFinding(document)
-  if (foreign !== null) return [foreign]
-  const validate = kind === null ? null : VALIDATORS[kind]
-  if (validate === null || kind === null) return []
+  const { findings, judged } = identityFindings(document)
+  if (!judged || kind === null) return [...findings]
+  const validate = VALIDATORS[kind]
   const fromSchema = validate(document.root) ? [] : schemaFindings(document, validate.errors ?? [])
-  const said = new Set(fromSchema.map(({ path }) => pathText(path)))
+  const own = [...findings, ...fromSchema.filter(({ path }) => !isIdentity(path, findings))]
+  const said = new Set(own.map(({ path }) => pathText(path)))
   const further = [...formatFindings(document.root, ['spec']), ...documentFindings(document)]
-  return [...fromSchema, ...further.filter(({ path }) => !isFaulty(said, path))]
+  return [...own, ...further.filter(({ path }) => !isFaulty(said, path))]
+}
+
+/** The schema says of `apiVersion` and of what it is misspelt as what has been said. */
+function isIdentity(path: Path, findings: readonly Finding[]): boolean {
+  if (findings.length === 0 || path.length !== 1) return false
+  return path[0] === 'apiVersion' || findings.some(finding => finding.path[0] === path[0])
 }

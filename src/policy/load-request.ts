@@ -42,7 +42,8 @@ export interface Loaded {
 /** Reads, validates and compiles in this thread, synchronously; `known` is asked for only when there is something new. */
 export function loadHere(request: LoadRequest, known: () => KnownDocuments): Loaded {
   const source = readPolicyDirectory(request.dir)
-  if (source.problem === null && source.hash === request.knownHash) return { answer: { kind: 'same' }, known: null }
+  if (source.problems.length === 0 && source.hash === request.knownHash)
+    return { answer: { kind: 'same' }, known: null }
   const set = readDocuments(source, known())
   const result = loadDocuments(source, set, request)
   const told = { messages: result.messages.map(formatMessage), documentsParsed: set.parsed }

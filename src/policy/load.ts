@@ -4,9 +4,12 @@ import { type Conflicts, findConflicts } from './claims.js'
 import { compileUpstream, type Effective, effectiveOf, matchOf } from './compile-upstream.js'
 import type { JudgedDocument } from './judge.js'
 import { distinctMessages, type PolicyMessage } from './messages.js'
+import { isTouched } from './overlay.js'
 import { type DocumentSet, readDocuments } from './read-documents.js'
 import { PolicyLayers, type Resolved } from './resolve.js'
+import { routeMessages } from './route-rules.js'
 import { budgetMessages, ruleMessages } from './rule-messages.js'
+import { type Left, shownMessages } from './shown-messages.js'
 import type { PolicySource } from './source.js'
 
 export interface LoadOptions {
@@ -22,10 +25,12 @@ export type LoadResult =
       readonly snapshot: Snapshot
       /** Warnings. */
       readonly messages: readonly PolicyMessage[]
+      readonly left: Left
     }
   | {
       readonly ok: false
       readonly messages: readonly PolicyMessage[]
+      readonly left: Left
       /** With `valid-only`, where there was at least one document, good or bad. */
       readonly partial?: Snapshot
     }
@@ -57,16 +62,17 @@ export function loadDocuments(
     ...compiled.flatMap(one => one.messages),
     ...unusedPolicyMessages(judged, layers, compiled),
   ])
+  const shown = shownMessages(messages)
   if (messages.every(({ severity }) => severity === 'warning')) {
-    return { ok: true, snapshot: snapshotOf(source, generation, compiled), messages }
+    return { ok: true, snapshot: snapshotOf(source, generation, compiled), ...shown }
   }
-  if (mode === 'all' || judged.length === 0) return { ok: false, messages }
-  return { ok: false, messages, partial: snapshotOf(source, generation, compiled) }
+  if (mode === 'all' || judged.length === 0) return { ok: false, ...shown }
+  return { ok: false, ...shown, partial: snapshotOf(source, generation, compiled) }
 }
 
 function compile(judged: JudgedDocument, layers: PolicyLayers, { documents }: Conflicts): Compiled {
   const resolved = layers.resolve(judged)
-  const messages = [...resolved.messages, ...effectiveMessages(resolved)]
+  const messages = [...resolved.messages, ...effectiveMessages(judged, resolved)]
   const standing = [judged, ...resolved.policies].every(one => one.valid && !documents.has(one))
   return {
     judged,
@@ -77,11 +83,12 @@ function compile(judged: JudgedDocument, layers: PolicyLayers, { documents }: Co
   }
 }
 
-function effectiveMessages({ effective }: Resolved): PolicyMessage[] {
+function effectiveMessages({ document, faults }: JudgedDocument, { effective }: Resolved): PolicyMessage[] {
   const { fields, policy, routes } = effective
   return [
     ...ruleMessages(fields, policy),
     ...routes.flatMap(route => [...ruleMessages(route.fields, route.policy), ...budgetMessages(route, effective)]),
+    ...routeMessages(document, routes, path => isTouched(faults, path)),
   ]
 }
 

@@ -5,7 +5,7 @@ export function nearest(word: string, candidates: Iterable<string>): string | nu
   let best: string | null = null
   let bestDistance = Math.max(1, Math.floor(wanted.length / 3))
   for (const candidate of candidates) {
-    const distance = distanceTo(wanted, candidate)
+    const distance = distanceTo(wanted, candidate, bestDistance)
     if (distance < bestDistance || (distance === bestDistance && best === null)) {
       best = candidate
       bestDistance = distance
@@ -14,7 +14,8 @@ export function nearest(word: string, candidates: Iterable<string>): string | nu
   return best
 }
 
-const MAX_LENGTH = 100
+/** Names and keys have at most 63. */
+const MAX_LENGTH = 64
 
 /** `max_attempts`, `max-attempts` and `MaxAttempts` are the same word in other dress. */
 function bare(word: string): string {
@@ -22,16 +23,17 @@ function bare(word: string): string {
 }
 
 /** An abbreviation is as near as one slip; a first word left out (`attempts` for `maxAttempts`) costs almost nothing. */
-function distanceTo(wanted: string, candidate: string): number {
+function distanceTo(wanted: string, candidate: string, limit: number): number {
   const whole = bare(candidate)
   if (wanted.length > 2 && whole.startsWith(wanted) && whole !== wanted) return 1
   const tail = candidate.replace(/^[a-z]+(?=[A-Z])/, '')
-  const full = editDistance(wanted, whole)
-  return tail === candidate ? full : Math.min(full, editDistance(wanted, bare(tail)) + 0.5)
+  const full = editDistance(wanted, whole, limit)
+  return tail === candidate ? full : Math.min(full, editDistance(wanted, bare(tail), limit) + 0.5)
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours. */
-function editDistance(a: string, b: string): number {
+/** Insertions, deletions, replacements and swaps of neighbours; Infinity where the lengths alone differ by more than `limit`. */
+function editDistance(a: string, b: string, limit: number): number {
+  if (Math.abs(a.length - b.length) > limit) return Number.POSITIVE_INFINITY
   let beforeLast: number[] = []
   let last = Array.from({ length: b.length + 1 }, (_, j) => j)
   for (let i = 1; i <= a.length; i++) {

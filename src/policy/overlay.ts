@@ -75,7 +75,7 @@ function addHeaders(fields: Map<string, Field>, layer: Layer, path: Path, value:
 /** Among the faults: no value of the document is to be used. The text of the empty path. */
 export const WHOLE = ''
 
-/** A message was written about the field, about something in it, or about what it stands in. */
+/** A message was written about the field, or about what it stands in. */
 export function isFaulty(faults: ReadonlySet<string>, path: Path): boolean {
   if (faults.size === 0) return false
   if (faults.has(WHOLE)) return true
@@ -83,4 +83,12 @@ export function isFaulty(faults: ReadonlySet<string>, path: Path): boolean {
     if (faults.has(pathText(path.slice(0, length)))) return true
   }
   return false
+}
+
+/** As `isFaulty`, or about something in it. */
+export function isTouched(faults: ReadonlySet<string>, path: Path): boolean {
+  const at = pathText(path)
+  return (
+    isFaulty(faults, path) || [...faults].some(fault => fault.startsWith(at) && /^[.[]/.test(fault.slice(at.length)))
+  )
 }

@@ -5,6 +5,7 @@ import { fileMessage, type PolicyMessage } from './messages.js'
 import { type Piece, piecesOf } from './pieces.js'
 import { fileLabel, type PolicySource } from './source.js'
 import { parseYaml } from './yaml-file.js'
+import { excess, fileRoom, type Room } from './yaml-stream.js'
 
 export interface DocumentSet {
   readonly judged: readonly JudgedDocument[]
@@ -20,12 +21,13 @@ export interface DocumentSet {
 export function readDocuments(source: PolicySource, known: KnownDocuments = new Map()): DocumentSet {
   const reader = new SetReader(known)
   const { judged, messages } = reader
-  if (source.problem !== null) messages.push(source.problem)
+  messages.push(...source.problems)
   for (const { name, text } of source.files) {
     const file = fileLabel(source, name)
     // A file that was cut to nothing must not pass for one without upstreams.
     if (text.trim() === '') messages.push(fileMessage('FB002', file, 'is empty: give it a document or remove it'))
-    for (const piece of piecesOf(text)) reader.read(file, piece)
+    const room = fileRoom()
+    for (const piece of piecesOf(text)) if (!reader.read(file, piece, room)) break
   }
   messages.push(...judged.flatMap(one => one.messages))
   if (judged.length === 0 && messages.length === 0) {
@@ -45,18 +47,33 @@ class SetReader {
     this.#known = known
   }
 
-  read(file: string, { text, above }: Piece): void {
-    const key = keyOf(text)
-    const known = this.#known.get(key)?.map(one => movedTo(file, above, one))
-    const documents = known ?? this.#parse(file, text, above)
-    this.judged.push(...documents)
-    if (documents.every(({ valid }) => valid)) this.next.set(key, documents)
+  /** False when the file has more than may be read. */
+  read(file: string, piece: Piece, room: Room): boolean {
+    const key = keyOf(piece.text)
+    const known = this.#known.get(key)?.map(one => movedTo(file, piece.above, one))
+    if (known === undefined) return this.#parse(file, piece, key, room)
+    this.#take(key, known)
+    // What is known takes the room that it took when it was parsed: a reload refuses what a start would refuse.
+    room.tokens -= known.reduce((sum, { document }) => sum + document.tokens, 0)
+    room.documents -= known.length
+    const over = excess(room)
+    if (over !== null) this.messages.push({ ...fileMessage(over.code, file, over.text), line: piece.above + 1, col: 1 })
+    return over === null
   }
 
-  #parse(file: string, text: string, above: number): JudgedDocument[] {
-    const { documents, messages } = parseYaml(file, text, above)
+  #parse(file: string, { text, above }: Piece, key: string, room: Room): boolean {
+    const { documents, messages, stopped } = parseYaml(file, text, above, room)
     this.messages.push(...messages)
     this.parsed += documents.length
-    return documents.map(judgeDocument)
+    const judged = documents.map(judgeDocument)
+    if (stopped) this.judged.push(...judged)
+    else this.#take(key, judged)
+    return !stopped
+  }
+
+  #take(key: string, documents: readonly JudgedDocument[]): void {
+    this.judged.push(...documents)
+    // Text of comments alone is as quickly parsed as known.
+    if (documents.length > 0 && documents.every(({ valid }) => valid)) this.next.set(key, documents)
   }
 }

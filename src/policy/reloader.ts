@@ -71,8 +71,8 @@ export class Reloader {
   async adopt(): Promise<void> {
     const stamp = await directoryStamp(this.#options.dir)
     if (this.#stamp !== null) return
-    const { problem, hash } = readPolicyDirectory(this.#options.dir)
-    if (problem === null && hash === this.#current.hash) this.#stamp = stamp
+    const { problems, hash } = readPolicyDirectory(this.#options.dir)
+    if (problems.length === 0 && hash === this.#current.hash) this.#stamp = stamp
   }
 
   /** The directory is not what it was when it was last read. */

@@ -3,10 +3,22 @@ import { type Path, pathText } from './document.js'
 
 const SECTIONS = new Set(['hedge', 'poll', 'park', 'pace', 'throttle', 'fallback', 'fault'])
 
+/** What other tools call them. */
+const OTHER_NAMES: Readonly<Record<string, string>> = {
+  hedging: 'hedge',
+  hedgePolicy: 'hedge',
+  rateLimit: 'pace',
+  rateLimiter: 'pace',
+  adaptiveThrottling: 'throttle',
+  faultInjection: 'fault',
+  polling: 'poll',
+}
+
 /** What to say of such a key instead of "unknown key"; `null` for any other. */
 export function reservedKeyText(parent: Path, key: string): string | null {
   const at = pathText(parent)
-  const isSection = SECTIONS.has(key) && /^spec(\.routes\[\d+\])?$/.test(at)
+  const name = OTHER_NAMES[key] ?? key
+  const isSection = SECTIONS.has(name) && /^spec(\.routes\[\d+\])?$/.test(at)
   const isSlowCall = key === 'slowCall' && /^spec(\.routes\[\d+\])?\.breaker$/.test(at)
-  return isSection || isSlowCall ? `${key} is not in this version of forbear; remove it` : null
+  return isSection || isSlowCall ? `${name} is not in this version of forbear; remove it` : null
 }

@@ -8,7 +8,7 @@ import { RULES, type Rule } from './field-rules.js'
 import type { PolicyMessage } from './messages.js'
 import type { Field, Fields, Layer } from './overlay.js'
 
-type Written = Field & { readonly layer: Layer }
+export type Written = Field & { readonly layer: Layer }
 
 export function ruleMessages(fields: Fields, policy: EffectivePolicy): PolicyMessage[] {
   return [...RULES.flatMap(rule => applyRule(rule, fields, policy)), ...statusMessages(fields)]
@@ -63,12 +63,17 @@ function statusMessages(fields: Fields): PolicyMessage[] {
 /** `timeouts.total 30s`, and where it is from unless it is the one that the message marks. */
 function nameOf(fields: Fields, name: string, marked: Field): string {
   const field = fields.get(name)
-  const text = `${name} ${field?.value}`
+  const text = `${name} ${shown(field?.value)}`
   if (field === undefined || field === marked) return text
   return `${text} (${field.layer === null ? 'the default' : whereText(field.layer.document, field.path)})`
 }
 
-function written(fields: Fields, name: string): Written | null {
+function shown(value: unknown): string {
+  return Array.isArray(value) ? `[${value.join(', ')}]` : String(value)
+}
+
+/** The field as the layers wrote it; `null` where it is built in. */
+export function written(fields: Fields, name: string): Written | null {
   const field = fields.get(name)
   return field === undefined || field.layer === null ? null : (field as Written)
 }

@@ -1,35 +1,29 @@
 /** What the generated validators object to, one finding per mistake. */
 import type { ErrorObject } from 'ajv'
 import { entryAt, type Finding, type ParsedDocument, type Path, valueAt } from './document.js'
+import { type Draft, withoutEchoes } from './echoes.js'
 import { nearest } from './nearest.js'
 import { allowedText, type FieldSchema, listText, quote } from './schema-words.js'
+import { synonym } from './synonyms.js'
 import { typeFinding } from './type-findings.js'
 import { unknownKeyFinding } from './unknown-key.js'
 
 /** One value can break several rules at once; the first of these is the one to speak of. */
 const ORDER = ['type', 'const', 'enum', 'pattern']
 
+/** Of one document; each costs some µs to put into words, and no more than 100 are shown. */
+const MOST = 1000
+
 export function schemaFindings(document: ParsedDocument, errors: readonly ErrorObject[]): Finding[] {
   const worst = new Map<string, ErrorObject>()
-  for (const error of errors) {
+  for (const error of errors.slice(0, MOST)) {
     // Told by the propertyNames error around it.
     if (error.propertyName !== undefined) continue
     const subject = `${error.instancePath}\0${subjectKey(error)}`
     const other = worst.get(subject)
     if (other === undefined || rank(error) < rank(other)) worst.set(subject, error)
   }
-  const findings = [...worst.values()].map(error => finding(document, error))
-  return withoutEchoes(findings)
-}
-
-/** `tagret` is one mistake, not an unknown key and a missing one. */
-function withoutEchoes(findings: Finding[]): Finding[] {
-  const renamed = new Set(
-    findings.flatMap(({ suggestion, path }) =>
-      suggestion ? [JSON.stringify([...path.slice(0, -1), suggestion])] : [],
-    ),
-  )
-  return findings.filter(({ code, path }) => code !== 'FB032' || !renamed.has(JSON.stringify(path)))
+  return withoutEchoes([...worst.values()].map(error => finding(document, error)))
 }
 
 function rank({ keyword }: ErrorObject): number {
@@ -42,12 +36,16 @@ function subjectKey({ params }: ErrorObject): string {
   return String(params['additionalProperty'] ?? params['missingProperty'] ?? params['propertyName'] ?? '')
 }
 
-function finding(document: ParsedDocument, error: ErrorObject): Finding {
+function finding(document: ParsedDocument, error: ErrorObject): Draft {
   const path = pathOf(document.root, error.instancePath)
   const schema = (error.parentSchema ?? {}) as FieldSchema
   switch (error.keyword) {
-    case 'additionalProperties':
-      return unknownKeyFinding(path, String(error.params['additionalProperty']), Object.keys(schema.properties ?? {}))
+    case 'additionalProperties': {
+      const key = String(error.params['additionalProperty'])
+      const value = valueAt(document.root, [...path, key])
+      const bare = value === null && entryAt(document, [...path, key])?.source === null
+      return unknownKeyFinding(path, key, value, Object.keys(schema.properties ?? {}), bare)
+    }
     case 'required': {
       const key = String(error.params['missingProperty'])
       return { code: 'FB032', path: [...path, key], text: `${key} is missing` }
@@ -83,7 +81,7 @@ function valueFinding(path: Path, { keyword, data, params }: ErrorObject, schema
         const text = '0 would be no call at all: write 1, the first attempt counts'
         return { code: 'FB036', path, text }
       }
-      return { code: 'FB036', path, text: `${data} is out of range: ${allowed}` }
+      return { code: 'FB036', path, text: `${data} is out of range: ${allowed}${percentHint(path, data)}` }
     case 'minLength':
       return { code: 'FB037', path, text: 'the text is empty' }
     case 'maxLength':
@@ -103,6 +101,12 @@ function valueFinding(path: Path, { keyword, data, params }: ErrorObject, schema
   }
 }
 
+/** A share that was written in percent. */
+function percentHint(path: Path, data: unknown): string {
+  const isShare = /ratio$/i.test(String(path.at(-1))) && typeof data === 'number' && data > 1 && data <= 100
+  return isShare ? `; ${data} % is ${data / 100}` : ''
+}
+
 function patternFinding(path: Path, data: unknown, schema: FieldSchema): Finding {
   const text = `${quote(data)} is not ${allowedText(schema)}`
   // Where numbers are allowed too, a quoted one is a number that was meant.
@@ -112,13 +116,8 @@ function patternFinding(path: Path, data: unknown, schema: FieldSchema): Finding
   return { code: 'FB037', path, text, suggestion: nearWord(data, schema['x-words'] ?? []) }
 }
 
-const OFF = /^(off|no|false|none)$/i
-const ON = /^(on|yes|true)$/i
-
 function nearWord(data: unknown, words: readonly string[]): string | null {
-  const text = String(data)
-  const plain = OFF.test(text) ? 'disabled' : ON.test(text) ? 'enforce' : null
-  return plain !== null && words.includes(plain) ? plain : nearest(text, words)
+  return synonym(String(data), words) ?? nearest(String(data), words)
 }
 
 function countText(data: unknown, keyword: string, limit: unknown, schema: FieldSchema): string {

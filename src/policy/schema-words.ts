@@ -8,6 +8,7 @@ export interface FieldSchema {
   readonly const?: unknown
   readonly minimum?: number
   readonly maximum?: number
+  readonly pattern?: string
   readonly minLength?: number
   readonly maxLength?: number
   readonly minItems?: number
@@ -41,6 +42,12 @@ export function allowedText(schema: FieldSchema): string {
 export function formatText(format: string, min: string | undefined, max: string | undefined): string {
   const example = format === 'size' ? 'a size such as 64KiB' : 'a duration such as 250ms or 1m30s'
   return `${example}, from ${min} to ${max}${format.endsWith('-or-none') ? ', or none' : ''}`
+}
+
+/** For a number that lacks its unit. */
+export function unitText(digits: string, format: string): string {
+  if (/^0+$/.test(digits) && format === 'duration-or-none') return 'write none for no limit'
+  return format === 'size' ? `add a unit, such as ${digits}KiB` : `add a unit, such as ${digits}s or ${digits}ms`
 }
 
 /** `a, b or c`. */

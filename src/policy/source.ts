@@ -16,8 +16,8 @@ export interface PolicySource {
   readonly files: readonly PolicyFile[]
   /** Of all names and texts, hex. */
   readonly hash: string
-  /** The first thing that could not be read, if any; `files` holds what could. */
-  readonly problem: PolicyMessage | null
+  /** What could not be read; `files` holds what could. */
+  readonly problems: readonly PolicyMessage[]
 }
 
 /** Larger than any ConfigMap may be. */
@@ -36,7 +36,7 @@ export function readPolicyDirectory(dir: string): PolicySource {
   }
 }
 
-/** Single files as one set; a path that cannot be read is the `problem`. */
+/** Single files as one set; a path that cannot be read is one of its `problems`. */
 export function readPolicyFiles(paths: readonly string[]): PolicySource {
   return collect('', paths, path => path)
 }
@@ -56,22 +56,22 @@ function readOnce(dir: string, root: string): PolicySource {
   try {
     names = readdirSync(root).filter(isPolicyFile)
   } catch (error) {
-    return { dir, files: [], hash: hashOf([]), problem: fileMessage('FB001', dir, directoryFault(error)) }
+    return { dir, files: [], hash: hashOf([]), problems: [fileMessage('FB001', dir, directoryFault(error))] }
   }
   const source = collect(dir, names, name => join(root, name))
   if (names.length > 0) return source
-  return { ...source, problem: fileMessage('FB002', dir, 'no file that ends in .yaml or .yml') }
+  return { ...source, problems: [fileMessage('FB002', dir, 'no file that ends in .yaml or .yml')] }
 }
 
 function collect(dir: string, names: readonly string[], pathOf: (name: string) => string): PolicySource {
   const files: PolicyFile[] = []
-  let problem: PolicyMessage | null = null
+  const problems: PolicyMessage[] = []
   for (const name of [...new Set(names)].sort()) {
     const read = readText(pathOf(name))
     if (typeof read === 'string') files.push({ name, text: read })
-    else problem ??= fileMessage(read.code, fileLabel({ dir }, name), read.text)
+    else problems.push(fileMessage(read.code, fileLabel({ dir }, name), read.text))
   }
-  return { dir, files, hash: hashOf(files), problem }
+  return { dir, files, hash: hashOf(files), problems }
 }
 
 interface TextFault {

@@ -1,10 +1,11 @@
 /** A value of the wrong type. Nothing is coerced, so every message says how to write what was probably meant. */
 import type { Entry, Finding, Path } from './document.js'
-import { allowedText, type FieldSchema, valueText } from './schema-words.js'
+import { allowedText, type FieldSchema, unitText, valueText } from './schema-words.js'
+import { synonym } from './synonyms.js'
 
 export function typeFinding(path: Path, value: unknown, schema: FieldSchema, entry: Entry | null): Finding {
   if (value === null) return emptyFinding(path)
-  const hint = hintFor(value, schema, entry)
+  const hint = hintFor(value, schema, entry) ?? sectionHint(path, schema, entry)
   const text = `expected ${allowedText(schema)}, got ${valueText(value, entry)}${hint === null ? '' : `: ${hint}`}`
   return { code: 'FB034', path, text }
 }
@@ -16,20 +17,61 @@ function emptyFinding(path: Path): Finding {
   return { code: 'FB033', path, mark: 'key', text: text ?? `${last} is empty: remove the key or give it a value` }
 }
 
+/** The key that a section most likely stands for when somebody writes one value in its place. */
+const MAIN_KEYS: Readonly<Record<string, string>> = {
+  retry: 'maxAttempts',
+  timeouts: 'total',
+  budget: 'ratio',
+  breaker: 'mode',
+  backoff: 'base',
+  throttled: 'base',
+  retryAfter: 'cap',
+  pool: 'maxConnections',
+  limits: 'maxInFlight',
+  match: 'pathPrefix',
+  metadata: 'name',
+}
+
+function sectionHint(path: Path, { type }: FieldSchema, entry: Entry | null): string | null {
+  const key = MAIN_KEYS[String(path.at(-1))]
+  const source = entry?.source ?? null
+  if (type !== 'object' || key === undefined || source === null) return null
+  const value =
+    key === 'mode'
+      ? (synonym(source, ['enforce', 'observe', 'disabled']) ?? source)
+      : (numberIn(source, 'number') ?? source)
+  return `write { ${key}: ${value} }`
+}
+
 function hintFor(value: unknown, schema: FieldSchema, entry: Entry | null): string | null {
   const wants = typeof schema.type === 'string' ? schema.type : null
   if (typeof value === 'string') return textHint(value, wants, entry)
+  if (typeof value === 'object') return mappingHint(value, schema)
   if (typeof value === 'boolean' && schema.enum !== undefined) {
     return 'write one of the words; tools of YAML 1.1 turn on, yes, off and no into true and false'
   }
   if (typeof value === 'number' && schema['x-format'] !== undefined) return unitHint(value, schema['x-format'], entry)
-  const isScalar = typeof value === 'number' || typeof value === 'boolean'
-  if (wants === 'string' && isScalar && allowedText(schema) === 'text') return 'put it in quotes'
-  if (wants === 'array' && isScalar) return `write [${entry?.source ?? value}]`
+  const source = entry?.source ?? String(value)
+  if (wants === 'string' && (allowedText(schema) === 'text' || fits(source, schema))) return 'put it in quotes'
+  if (wants === 'array') return `write [${source}]`
   return null
 }
 
+/** The text would be right if only it were one. */
+function fits(source: string, { pattern }: FieldSchema): boolean {
+  return pattern !== undefined && new RegExp(pattern).test(source)
+}
+
+/** `{id}` without quotes is a mapping of one key without a value. */
+function mappingHint(value: unknown, { type }: FieldSchema): string | null {
+  if (type === 'array' && !Array.isArray(value)) return 'write a list, each item after a dash'
+  if (type !== 'string' || value === null || Array.isArray(value)) return null
+  const keys = Object.entries(value as object)
+  return keys.length === 1 && keys[0]?.[1] === null ? `put it in quotes: "{${keys[0][0]}}"` : null
+}
+
 function textHint(value: string, wants: string | null, entry: Entry | null): string | null {
+  const glued = entry?.quoted ? null : (/^([\w-]+):([^\s/].*)$/.exec(value) ?? /^(-)(\w.*)$/.exec(value))
   switch (wants) {
     case 'boolean':
       if (/^(on|yes|y|true)$/i.test(value)) return `${value} is text in YAML 1.2, write true`
@@ -37,18 +79,32 @@ function textHint(value: string, wants: string | null, entry: Entry | null): str
       return null
     case 'integer':
     case 'number': {
-      const plain = value.replaceAll('_', '')
-      if (!/^-?\d+(\.\d+)?$/.test(plain)) return null
-      return entry?.quoted ? `write ${plain} without quotes` : `write ${plain}`
+      const plain = numberIn(value, wants)
+      if (plain === null) return null
+      return entry?.quoted && plain === value ? `write ${plain} without quotes` : `write ${plain}`
     }
+    case 'object':
+      return glued?.[2] === undefined ? null : `a space is missing after the colon in ${glued[1]}:${glued[2]}`
     case 'array':
-      return 'write a list in brackets'
+      if (glued?.[1] === '-') return 'a space is missing after the dash'
+      return `write a list in brackets${/^[\w.-]+$/.test(value) ? `: [${value}]` : ''}`
     default:
       return null
   }
 }
 
+/** `1_000` → `1000`, `20%` → `0.2`. */
+function numberIn(value: string, wants: string): string | null {
+  const plain = value.replaceAll('_', '')
+  if (/^-?\d+(\.\d+)?$/.test(plain)) return plain
+  const [, percent] = /^(\d+(?:\.\d+)?) *%$/.exec(value) ?? []
+  return percent === undefined || wants === 'integer' ? null : String(Number(percent) / 100)
+}
+
 function unitHint(value: number, format: string, entry: Entry | null): string | null {
-  if (!Number.isInteger(value) || value < 0 || /[^\d]/.test(entry?.source ?? '')) return null
-  return format === 'size' ? `add a unit, such as ${value}KiB` : `add a unit, such as ${value}s or ${value}ms`
+  if (value < 0 || !/^\d+(\.\d+)?$/.test(entry?.source ?? '')) return null
+  if (Number.isInteger(value)) return unitText(String(value), format)
+  return Number.isInteger(value * 1000) && format !== 'size'
+    ? `add a unit, such as ${value * 1000}ms for seconds`
+    : null
 }

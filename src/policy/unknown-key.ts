@@ -1,44 +1,86 @@
+/** A key that is none here: reserved, in the wrong place, another tool's, or misspelt. */
 import { type Finding, type Path, pathText } from './document.js'
-import { SECTION_FIELDS } from './generated/fields.js'
+import { foreignKeyPath } from './foreign-keys.js'
+import { homesOf, PLACED_KEYS } from './key-homes.js'
 import { nearest } from './nearest.js'
 import { reservedKeyText } from './reserved.js'
-import { quote } from './schema-words.js'
+import { listText, quote } from './schema-words.js'
 
-/** Where keys belong that people put a level too high or too low. */
-const HOMES = homes()
+export interface UnknownKey extends Finding {
+  /** Paths (as text) that it was probably meant to be: that those are missing is no mistake of its own. */
+  readonly meant: readonly string[]
+  /** Without a colon behind it. */
+  readonly bare?: boolean
+}
 
-/** @param known the keys that the mapping at `parent` may have */
-export function unknownKeyFinding(parent: Path, key: string, known: readonly string[]): Finding {
-  const path = [...parent, key]
+const TOP = new Set(['apiVersion', 'kind', 'metadata', 'spec'])
+
+/**
+ * @param known the keys that the mapping at `parent` may have
+ * @param bare without a colon behind it
+ */
+export function unknownKeyFinding(
+  parent: Path,
+  key: string,
+  value: unknown,
+  known: readonly string[],
+  bare: boolean,
+): UnknownKey {
+  const found = { path: [...parent, key], mark: 'key', code: 'FB030' } as const
+  const unknown = `unknown key ${quote(key)}`
+  const at = pathText(parent)
+  const here = (name: string) => pathText([...parent, name])
+
   const reserved = reservedKeyText(parent, key)
-  if (reserved !== null) return { code: 'FB031', path, mark: 'key', text: reserved }
-  const home = homeText(parent, key)
-  if (home !== null)
-    return { code: 'FB030', path, mark: 'key', text: `unknown key ${quote(key)} here; it belongs under ${home}` }
-  const suggestion = nearest(key, known)
-  const list = suggestion === null && known.length > 0 ? `; known here: ${known.join(', ')}` : ''
-  return { code: 'FB030', path, mark: 'key', text: `unknown key ${quote(key)}${list}`, suggestion }
+  if (reserved !== null) return { ...found, code: 'FB031', text: reserved, meant: [] }
+
+  const [, glued, rest] = value === null ? (/^([A-Za-z]\w*):(.+)$/s.exec(key) ?? []) : []
+  if (glued !== undefined) {
+    const text = `${unknown}: a space is missing after the colon, write ${glued}: ${quote(rest).slice(1, -1)}`
+    return { ...found, text, meant: [here(glued)] }
+  }
+  if (bare) {
+    const text = `${unknown}: within { } a comma ends an unquoted value; put all of it in quotes, or give the key a value`
+    return { ...found, text, meant: [], bare }
+  }
+  if (parent.length > 0 && TOP.has(key)) {
+    return { ...found, text: `${unknown} here; it belongs at the top of the document`, meant: [key] }
+  }
+  const homes = homesOf(parent, key)
+  if (homes.length > 0 && homes.length <= 3) {
+    // At home, and yet unknown: the schema of a Policy has fewer keys.
+    const where = `${listText(homes)}${homes.includes(at) ? ' of an Upstream' : ''}`
+    return { ...found, text: `${unknown} here; it belongs under ${where}`, meant: homes.map(home => `${home}.${key}`) }
+  }
+  const foreign = inRoute(at, foreignKeyPath(key, value))
+  const near = nearest(key, known)
+  if (foreign !== null && (near === null || foreign !== here(near))) {
+    const suggestion = foreign.startsWith(`${at}.`) && at !== '' ? foreign.slice(at.length + 1) : foreign
+    return { ...found, text: unknown, suggestion, meant: [foreign] }
+  }
+  if (near !== null) return { ...found, text: unknown, suggestion: near, meant: [here(near)] }
+  return { ...found, ...elsewhere(parent, key, unknown, known) }
 }
 
-function homeText(parent: Path, key: string): string | null {
-  const found = HOMES.get(key)
-  if (found === undefined || found.length > 2) return null
-  // At home, and yet unknown: the schema of a Policy has fewer keys.
-  return found.includes(pathText(parent)) ? `${found.join(' or ')} of an Upstream` : found.join(' or ')
+/** Misspelt and misplaced at once; else what may stand here. */
+function elsewhere(parent: Path, key: string, unknown: string, known: readonly string[]) {
+  const word = key.length > 4 ? nearest(key, PLACED_KEYS) : null
+  const homes = word === null ? [] : homesOf(parent, word)
+  const [home] = homes
+  if (home !== undefined && homes.length === 1) {
+    return { text: unknown, suggestion: `${home}.${word}`, meant: [`${home}.${word}`] }
+  }
+  return {
+    text: `${unknown}${known.length > 0 ? `; known here: ${known.join(', ')}` : ''}`,
+    suggestion: null,
+    meant: [],
+  }
 }
 
-function homes(): Map<string, string[]> {
-  const map = new Map<string, string[]>()
-  const add = (key: string, home: string) => {
-    const list = map.get(key) ?? []
-    if (!list.includes(home)) map.set(key, [...list, home])
-  }
-  for (const key of ['target', 'policyRef', 'listen', 'hostHeader', 'tls', 'routes']) add(key, 'spec')
-  add('longPoll', 'spec.routes[]')
-  for (const path of Object.keys(SECTION_FIELDS)) {
-    if (path === 'longPoll') continue
-    const steps = ['spec', ...path.split('.')]
-    for (let end = 2; end <= steps.length; end++) add(steps[end - 1] ?? '', steps.slice(0, end - 1).join('.'))
-  }
-  return map
+/** In a route, `spec.retry…` of another tool is meant for the route. */
+function inRoute(at: string, path: string | null): string | null {
+  const route = /^spec\.routes\[\d+\]/.exec(at)?.[0]
+  return route === undefined
+    ? path
+    : (path?.replace(/^spec\.(?=timeouts|retry|budget|breaker|limits|match)/, `${route}.`) ?? null)
 }

@@ -1,44 +1,46 @@
 /** A file of YAML, or a piece of one, into its documents: 1.2 core schema, merge keys, no coercion, bounded against bombs. */
-import { type Document, isScalar, type Node, parseAllDocuments, type YAMLError } from 'yaml'
+import { type Document, isScalar, type Node, type YAMLWarning } from 'yaml'
 import { type Finding, message, type ParsedDocument } from './document.js'
 import { type Lines, linesOf, positionAt } from './lines.js'
-import type { PolicyMessage } from './messages.js'
-import { MAX_DEPTH, readNode } from './yaml-reader.js'
+import { fileMessage, type PolicyMessage } from './messages.js'
+import { explainMistake, stumbleAt } from './yaml-mistakes.js'
+import { readNode } from './yaml-reader.js'
+import { type Room, readStream, type Stop } from './yaml-stream.js'
 
 export interface ParsedFile {
   readonly documents: readonly ParsedDocument[]
   readonly messages: readonly PolicyMessage[]
+  /** The file has more than may be read. */
+  readonly stopped: boolean
 }
 
-/** `file` is its name in messages, `above` the lines in front of the text. Documents of comments only are left out. */
-export function parseYaml(file: string, text: string, above: number): ParsedFile {
+/**
+ * `file` is its name in messages, `above` the lines in front of the text, `room` what the file may still have. Documents
+ * of comments only are left out.
+ */
+export function parseYaml(file: string, text: string, above: number, room: Room): ParsedFile {
   const lines = linesOf(text, above)
-  const parsed = parseAllDocuments(text, {
-    version: '1.2',
-    schema: 'core',
-    merge: true,
-    // Found while reading, with both places.
-    uniqueKeys: false,
-    prettyErrors: false,
-  })
+  const { documents: parsed, tokens, stop } = readStream(text, room)
   const template = templateMark(text)
   const documents: ParsedDocument[] = []
   const messages: PolicyMessage[] = []
   for (const yaml of parsed) {
     if (isEmpty(yaml)) continue
-    const { document, findings } = readDocument(file, lines, yaml, template !== null)
+    const { document, findings } = readDocument(file, text, lines, yaml, template !== null)
     documents.push(document)
     if (template === null) messages.push(...findings.map(finding => message(document, finding)))
   }
   if (template !== null) messages.push(templateMessage(file, lines, template))
-  return { documents, messages }
+  if (stop !== null) messages.push(placedMessage(file, lines, stop))
+  const [first, ...others] = documents
+  return { documents: first === undefined ? [] : [{ ...first, tokens }, ...others], messages, stopped: stop !== null }
 }
 
 type YamlDocument = Document.Parsed
 
-function readDocument(file: string, lines: Lines, yaml: YamlDocument, template: boolean) {
+function readDocument(file: string, text: string, lines: Lines, yaml: YamlDocument, template: boolean) {
   const { entries, findings, readable, root } = readNode(yaml.contents as Node | null, at => positionAt(lines, at).line)
-  const syntax = syntaxFindings(yaml)
+  const syntax = syntaxFindings(text, yaml)
   const judged = readable && syntax.length === 0 && !template
   const document: ParsedDocument = {
     file,
@@ -46,6 +48,7 @@ function readDocument(file: string, lines: Lines, yaml: YamlDocument, template: 
     entries,
     root,
     top: topSpan(yaml),
+    tokens: 0,
     readable: judged,
     intact: judged && findings.length === 0,
   }
@@ -53,33 +56,31 @@ function readDocument(file: string, lines: Lines, yaml: YamlDocument, template: 
 }
 
 /** A broken line usually makes the parser stumble several times after it; only the first stumble is the mistake. */
-function syntaxFindings(yaml: YamlDocument): Finding[] {
-  if (yaml.directives.yaml.explicit && yaml.directives.yaml.version !== '1.2') {
-    return [
-      {
-        code: 'FB017',
-        path: [],
-        text: `%YAML ${yaml.directives.yaml.version}: only YAML 1.2 is read; remove the line`,
-      },
-    ]
-  }
-  const first = [...yaml.errors].sort((a, b) => a.pos[0] - b.pos[0])[0]
-  if (first !== undefined && /call stack/.test(first.message)) {
-    // The parser calls itself for each level, and reports that it ran out of them.
-    return [{ code: 'FB014', path: [], text: `nested more than ${MAX_DEPTH} deep`, mark: topSpan(yaml) }]
-  }
-  if (first !== undefined) return [syntaxFinding('FB010', first)]
-  return yaml.warnings.slice(0, 1).map(warning => syntaxFinding('FB017', warning))
+function syntaxFindings(text: string, yaml: YamlDocument): Finding[] {
+  const { explicit, version } = yaml.directives.yaml
+  if (explicit && version !== '1.2') return [directiveFinding(text, yaml, `%YAML ${version}: only YAML 1.2 is read`)]
+  const first = [...yaml.errors].sort((a, b) => stumbleAt(text, a) - stumbleAt(text, b))[0]
+  if (first !== undefined) return [{ code: 'FB010', path: [], ...explainMistake(text, yaml, first) }]
+  return yaml.warnings.slice(0, 1).map(warning => unsupported(text, yaml, warning))
 }
 
-function syntaxFinding(code: 'FB010' | 'FB017', { message: text, pos }: YAMLError): Finding {
-  const said = text.split('\n')[0]?.replace(/ at line \d+, column \d+:?$/, '') ?? text
-  return {
-    code,
-    path: [],
-    text: code === 'FB010' ? `not valid YAML: ${said}` : said,
-    mark: { start: pos[0], end: pos[1] },
+/** A tag of another tool, or a directive. */
+function unsupported(text: string, yaml: YamlDocument, { code, pos: [start, end] }: YAMLWarning): Finding {
+  if (code === 'BAD_DIRECTIVE') {
+    const line = /^%.*?\s*$/m.exec(text.slice(text.lastIndexOf('\n', start) + 1))?.[0].trim() ?? '%'
+    return directiveFinding(text, yaml, `${line}: the only line with % that is read is %YAML 1.2`)
   }
+  const tag = text.slice(start, end)
+  const said = `${tag} is a tag, and tags are not supported: remove it, or put the value in quotes if it begins with !`
+  return { code: 'FB017', path: [], text: said, mark: { start, end } }
+}
+
+/** At the last line with % before the document. */
+function directiveFinding(text: string, { contents, range }: YamlDocument, said: string): Finding {
+  const above = text.slice(0, contents?.range?.[0] ?? range[0])
+  const start = /^%(?![\s\S]*^%)/m.exec(above)?.index ?? 0
+  const end = /[\r\n]|$/.exec(text.slice(start))?.index ?? 0
+  return { code: 'FB017', path: [], text: `${said}; remove the line`, mark: { start, end: start + end } }
 }
 
 function isEmpty({ contents, errors }: YamlDocument): boolean {
@@ -104,7 +105,11 @@ function templateMark(text: string): number | null {
 }
 
 function templateMessage(file: string, lines: Lines, at: number): PolicyMessage {
-  const { line, col } = positionAt(lines, at)
+  const { line } = positionAt(lines, at)
   const text = `looks like an unrendered template at line ${line}: render it first, for instance with helm template`
-  return { code: 'FB012', severity: 'error', file, line, col, length: 2, path: '', text, suggestion: null }
+  return placedMessage(file, lines, { code: 'FB012', text, offset: at }, 2)
+}
+
+function placedMessage(file: string, lines: Lines, { code, text, offset }: Stop, length = 1): PolicyMessage {
+  return { ...fileMessage(code, file, text), ...positionAt(lines, offset), length }
 }

@@ -4,6 +4,8 @@
  */
 import { isAlias, isMap, isScalar, isSeq, type Node, type Pair, type Scalar, type YAMLMap, type YAMLSeq } from 'yaml'
 import type { Entry, Finding, Path, Span } from './document.js'
+import { nearest } from './nearest.js'
+import { MERGE, readKey } from './yaml-keys.js'
 
 /** Values in one document once aliases are expanded. The largest honest set (200 upstreams with 5 routes each) has about 50 000. */
 const MAX_VALUES = 200_000
@@ -60,7 +62,15 @@ class Reader {
     if (path.length > MAX_DEPTH) {
       this.#stop({ code: 'FB014', path: [], text: `nested more than ${MAX_DEPTH} deep`, mark: spanOf(node) })
     }
-    const { anchor } = node as Scalar
+    const { anchor, tag } = node as Scalar
+    if (tag !== undefined && !PLAIN_TAGS.test(tag)) {
+      const text = `${tag.replace(YAML_TAG, '!!')} is a tag, and tags are not supported: remove it`
+      this.#stop({ code: 'FB017', path, text, mark: spanOf(node) })
+    }
+    if (anchor !== undefined && isScalar(node) && node.source === '' && node.type === 'PLAIN') {
+      const text = `&${anchor} names nothing: give it a value, or put "&${anchor}" in quotes if it is one`
+      this.#tear({ code: 'FB015', path, text, mark: spanOf(node) })
+    }
     if (anchor !== undefined) this.#anchors.set(anchor, 'open')
     const done = this.#readContent(node, path)
     if (anchor !== undefined) this.#anchors.set(anchor, done)
@@ -139,8 +149,7 @@ class Reader {
   #grow(size: number, by: number, node: Node, path: Path): number {
     const total = size + by
     if (total <= MAX_VALUES) return total
-    const expanded = this.#aliases === 0 ? '' : ` once the ${this.#aliases} aliases so far are expanded`
-    const text = `more than ${MAX_VALUES} values${expanded}: no more are read`
+    const text = `more than ${MAX_VALUES} values once the ${this.#aliases} aliases so far are expanded: no more are read`
     return this.#stop({ code: 'FB013', path, text, mark: spanOf(node) })
   }
 
@@ -150,22 +159,12 @@ class Reader {
   }
 
   /** `null` for a key that is refused; the rest of the mapping can still be judged. */
-  #keyOf(key: Node, path: Path): string | typeof MERGE | null {
-    if (!isScalar(key)) return this.#badKey(key, path, 'a key must be text, not a mapping, list or alias')
-    const { value, source = '' } = key
-    if (typeof value === 'symbol') return MERGE
-    if (typeof value === 'string') return value
-    if (typeof value === 'number') return source
-    if (value === null) return this.#badKey(key, path, 'a key is missing before the colon')
-    return this.#badKey(
-      key,
-      path,
-      `the key is the truth value ${value}: tools of YAML 1.1 turn on, yes, off and no into it`,
-    )
-  }
-
-  #badKey(key: Node, path: Path, text: string): null {
-    this.findings.push({ code: 'FB016', path, text, mark: spanOf(key) })
+  #keyOf(node: Node, path: Path): string | typeof MERGE | null {
+    const read = readKey(node)
+    if ('key' in read) return read.key
+    const finding: Finding = { code: 'FB016', path, text: read.refused, mark: spanOf(node) }
+    if (!read.torn) this.findings.push(finding)
+    else if (!this.torn) this.#tear(finding)
     return null
   }
 
@@ -179,11 +178,13 @@ class Reader {
     this.#aliases++
     const found = this.#anchors.get(name)
     if (typeof found === 'object') return found
+    const near = found === 'open' ? null : nearest(name, this.#anchors.keys())
+    const quotes = /^[\w-]*$/.test(name) ? '' : '; a text that begins with * must be in quotes'
     const text =
       found === 'open'
         ? `*${name} stands within &${name} itself`
-        : `*${name} has no &${name} before it in this document`
-    this.#tear({ code: 'FB015', path, text, mark })
+        : `*${name} has no &${name} before it in this document${quotes}`
+    this.#tear({ code: 'FB015', path, text, mark, suggestion: near === null ? null : `*${near}` })
     return { value: null, size: 1 }
   }
 
@@ -198,7 +199,9 @@ class Reader {
   }
 }
 
-const MERGE = Symbol('merge')
+const YAML_TAG = 'tag:yaml.org,2002:'
+/** What plain YAML says without a tag too. */
+const PLAIN_TAGS = /^!?$|^tag:yaml\.org,2002:(str|int|float|bool|null|map|seq|merge)$/
 
 function entryOf(key: Node | null, value: Node | null): Entry {
   const keySpan = key === null ? null : spanOf(key)

@@ -6,10 +6,12 @@ import type { RequestAddress } from '../pipeline/ports.js'
 import type { EventSink } from '../telemetry/events.js'
 import type { AppResponse } from './app-response.js'
 import { type ClientError, judgeClientError } from './client-error.js'
+import { ConnectDownstream } from './connect-downstream.js'
+import { readConnectHead } from './connect-head.js'
 import { NodeDownstream, type ServerState } from './downstream.js'
 import { refuseSocket } from './refuse-socket.js'
 import type { RequestHandler } from './request-handler.js'
-import { type RequestHead, readRequestHead } from './request-head.js'
+import { type BadHead, type RequestHead, readRequestHead } from './request-head.js'
 import type { UpgradeTunnels } from './upgrade.js'
 import { headWithoutUpgrade, tunnelToken } from './upgrade-token.js'
 
@@ -26,6 +28,10 @@ export interface TrafficOptions {
   readonly maxHeaderBytes: number
   readonly upgradeTokens: readonly string[]
 }
+
+const NO_TUNNEL_HERE: BadHead = Object.freeze({
+  problem: 'CONNECT is served on the shared port only; call this port with http://, the policy decides about TLS',
+})
 
 export class AppTraffic {
   constructor(
@@ -63,11 +69,22 @@ export class AppTraffic {
     this.refused(detail)
   }
 
-  connect(socket: AppSocket): void {
+  connect(request: IncomingMessage, socket: AppSocket, rest: Buffer): void {
     if (socket.refused === true) return
-    const detail = 'CONNECT is not served: call the sidecar with http://, the policy decides about TLS.'
-    this.refused(detail)
-    afterAnswers(socket, () => refuseSocket(socket, ownAnswer('bad-request', { detail })))
+    afterAnswers(socket, () => {
+      if (socket.destroyed || socket.writableEnded) return
+      const head = this.options.upstreamName === null ? readConnectHead(request) : NO_TUNNEL_HERE
+      if ('problem' in head) return this.refuseOn(socket, head.problem)
+      const downstream = new ConnectDownstream(request, socket, rest, head.authority)
+      this.tunnels.track(downstream, socket)
+      try {
+        const address = { authority: head.authority, host: undefined, forbearUpstream: undefined, upstreamName: null }
+        downstream.listener = this.handler.handle(downstream, address)
+      } catch (error) {
+        this.failed(error)
+        downstream.destroy()
+      }
+    })
   }
 
   clientError(error: ClientError, socket: AppSocket): void {
@@ -101,11 +118,7 @@ export class AppTraffic {
   private handshake(request: IncomingMessage, socket: AppSocket, rest: Buffer, token: string): void {
     const head = readRequestHead(request)
     const problem = 'problem' in head ? head.problem : head.hasBody ? 'an Upgrade request cannot have a body' : null
-    if ('problem' in head || problem !== null) {
-      const detail = `The request is refused: ${problem}.`
-      this.refused(detail)
-      return refuseSocket(socket, ownAnswer('bad-request', { detail }))
-    }
+    if ('problem' in head || problem !== null) return this.refuseOn(socket, problem)
     const asked = { method: request.method ?? 'GET', path: head.path, headers: request.rawHeaders }
     try {
       const decision = this.handler.upgrade(asked, this.addressOf(head))
@@ -115,6 +128,12 @@ export class AppTraffic {
       this.failed(error)
       socket.destroy()
     }
+  }
+
+  private refuseOn(socket: AppSocket, problem: string | null): void {
+    const detail = `The request is refused: ${problem}.`
+    this.refused(detail)
+    refuseSocket(socket, ownAnswer('bad-request', { detail }))
   }
 
   private addressOf(head: RequestHead): RequestAddress {

@@ -110,7 +110,8 @@ export class UndiciAttempt implements Attempt {
       const opened = this.downstream.openBody()
       this.upload = opened === null ? new Upload(null, null) : new Upload(opened.stream, opened.contentLength)
     }
-    this.call = new WireCall(this, this.upload, connection, idleBeforeMs)
+    connection.begin(idleBeforeMs)
+    this.call = new WireCall(this, this.upload, connection)
     this.call.start()
   }
 }

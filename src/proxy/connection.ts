@@ -1,3 +1,4 @@
+import { maxHeaderSize } from 'node:http'
 import type { Socket } from 'node:net'
 import { CodedError, RESET_BY_PEER } from './failure.js'
 import { Client } from './undici-client.js'
@@ -5,8 +6,6 @@ import { Client } from './undici-client.js'
 /** The client asked for a second socket: its own has died and the request was not written. */
 export const SPENT = 'FORBEAR_SPENT'
 
-/** Fields of one response head, bytes. */
-const MAX_HEAD_BYTES = 16_384
 /** How long an idle connection is kept when the upstream gives no `Keep-Alive: timeout`, ms. */
 const KEEP_ALIVE_MS = 4_000
 /** Subtracted from the upstream's own hint, ms: we close first. */
@@ -35,11 +34,15 @@ export class Connection {
   /** undici's: goes on with an answer that waits for the app; does nothing when none waits. */
   resumeReading: (() => void) | null = null
   private failures = 0
+  private idleMs: number | null = null
+  private bytesReadBefore = 0
 
   constructor(
     private readonly socket: Socket,
-    /** Monotonic ms after which it is replaced. */
-    readonly expiresMs: number,
+    /** Monotonic ms. */
+    readonly bornMs: number,
+    /** Its own share of `pool.maxAge`, after which it is replaced. */
+    readonly lifeFactor: number,
     private readonly owner: ConnectionOwner,
   ) {
     // These two must hear of it before undici does, which listens once it has connected.
@@ -63,7 +66,8 @@ export class Connection {
       bodyTimeout: 0,
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveTimeoutThreshold: KEEP_ALIVE_MARGIN_MS,
-      maxHeaderSize: MAX_HEAD_BYTES,
+      // As for requests, so that a cookie which fits one way fits the other.
+      maxHeaderSize,
       strictContentLength: true,
       allowH2: false,
     })
@@ -72,6 +76,17 @@ export class Connection {
 
   get usable(): boolean {
     return !this.socket.destroyed
+  }
+
+  /** A call begins after `idleMs` without one; `null` = it is the first. */
+  begin(idleMs: number | null): void {
+    this.idleMs = idleMs
+    this.bytesReadBefore = this.socket.bytesRead
+  }
+
+  /** How long it had been idle before the call that is on it; `null` = not at all, or bytes of an answer have come since. */
+  get idleBeforeMs(): number | null {
+    return this.socket.bytesRead === this.bytesReadBefore ? this.idleMs : null
   }
 
   /** The upstream has yet to take what was written. */

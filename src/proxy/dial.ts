@@ -1,40 +1,40 @@
 import type { LookupAddress } from 'node:dns'
-import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net'
+import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { type ConnectionOptions, connect as connectTls, type SecureContext } from 'node:tls'
 import type { Clock, Timer } from '../clock/clock.js'
 import type { TargetSnapshot } from '../core/snapshot.js'
-import { CONNECT_TIMEOUT, CodedError } from './failure.js'
+import { AddressRace } from './address-race.js'
+import { CONNECT_TIMEOUT, CodedError, FORBIDDEN_ADDRESS } from './failure.js'
 import type { Resolver } from './resolver.js'
 
 /** What a dial needs to know of an upstream. */
 export interface DialTarget {
   readonly target: TargetSnapshot
   /** `null` = plain TCP; an error = the files of the `tls` section cannot be used. */
-  readonly tls: { readonly context: SecureContext | CodedError; readonly serverName: string | undefined } | null
-  /** Last TLS session, for a short handshake. */
-  session: Buffer | null
+  readonly tls: { readonly context: () => SecureContext | CodedError; readonly serverName: string | undefined } | null
+  /** Last TLS session, for a short handshake; good for the context that it began under. */
+  session: { readonly ticket: Buffer; readonly of: SecureContext } | null
+  /** Why an address, or a name whatever its address, must not be called. Every address that is dialled was asked for. */
+  readonly whyForbidden?: (host: string) => string | null
 }
 
 export type Dialled = (error: Error | null, socket: Socket | null) => void
 
-/** Tried per dial, so that a long list of dead addresses does not use up the connect clock. */
-const MAX_ADDRESSES = 4
-/** Bounds of the time one address gets while others are left, ms. Node's own 250 ms is too short across oceans. */
-const MIN_ADDRESS_MS = 250
-const MAX_ADDRESS_MS = 1_000
 /** TCP keep-alive probes, ms: a peer that vanished without a FIN is noticed while idle. */
 const PROBE_AFTER_MS = 60_000
 
 /** One connection being made: DNS, TCP and TLS on one clock. Calls back exactly once, never before it is returned. */
 export class Dial {
+  private race: AddressRace | null = null
   private socket: Socket | null = null
   private timer: Timer | null = null
+  private context: SecureContext | null = null
   private done: Dialled | null
 
   constructor(
     private readonly to: DialTarget,
     private readonly resolver: Resolver,
-    clock: Clock,
+    private readonly clock: Clock,
     private readonly timeoutMs: number,
     done: Dialled,
   ) {
@@ -51,6 +51,7 @@ export class Dial {
   cancel(): void {
     this.done = null
     this.timer?.cancel()
+    this.race?.cancel()
     this.socket?.destroy()
   }
 
@@ -61,43 +62,46 @@ export class Dial {
 
   private start(): void {
     if (this.done === null) return
-    const { hostname } = this.to.target
-    if (this.to.tls !== null && this.to.tls.context instanceof CodedError) this.finish(this.to.tls.context)
-    else if (isIP(hostname) !== 0) this.connect(null)
+    const { hostname, socketPath } = this.to.target
+    const why = this.to.whyForbidden?.(hostname) ?? null
+    const context = this.to.tls?.context() ?? null
+    if (context instanceof CodedError) return this.finish(context)
+    this.context = context
+    if (why !== null) this.finish(forbidden(hostname, why))
+    else if (isIP(hostname) !== 0 || socketPath !== undefined) this.connect(null)
     else
       this.resolver.resolve(hostname, (error, addresses) => {
-        if (error === null) this.connect(addresses)
+        if (error === null) this.resolved(addresses)
         else this.finish(error)
       })
   }
 
+  private resolved(addresses: readonly LookupAddress[]): void {
+    const { whyForbidden, target } = this.to
+    if (whyForbidden === undefined) return this.connect(addresses)
+    const permitted = addresses.filter(({ address }) => whyForbidden(address) === null)
+    const first = addresses[0]?.address ?? ''
+    if (permitted.length > 0) this.connect(permitted)
+    else this.finish(forbidden(`${target.hostname}, which resolves to ${first},`, whyForbidden(first) ?? ''))
+  }
+
   private connect(addresses: readonly LookupAddress[] | null): void {
     if (this.done === null) return
-    const tried = addresses === null ? [] : addresses.slice(0, MAX_ADDRESSES)
-    const share = Math.floor(this.timeoutMs / (tried.length + 1))
-    const socket = connectTcp({
-      host: this.to.target.hostname,
-      port: this.to.target.port,
-      noDelay: true,
-      keepAlive: true,
-      keepAliveInitialDelay: PROBE_AFTER_MS,
-      ...(addresses !== null && {
-        lookup: answerWith(tried),
-        autoSelectFamily: true,
-        autoSelectFamilyAttemptTimeout: Math.min(MAX_ADDRESS_MS, Math.max(MIN_ADDRESS_MS, share)),
-      }),
-    })
-    this.socket = socket
-    // Stays for the life of the socket, so that no moment is without an error handler.
-    socket.on('error', error => this.finish(error))
-    socket.once('connect', () => {
-      if (this.to.tls === null) this.finish(null)
-      else this.handshake(socket, this.to.tls.context, this.to.tls.serverName)
+    const { hostname, port, socketPath } = this.to.target
+    const settings = { noDelay: true, keepAlive: true, keepAliveInitialDelay: PROBE_AFTER_MS }
+    const open = (host: string) =>
+      connectTcp(socketPath === undefined ? { host, port, ...settings } : { path: socketPath, ...settings })
+    const known = addresses ?? [{ address: hostname, family: isIP(hostname) }]
+    this.race = new AddressRace(known, this.timeoutMs, this.clock, open, (error, socket) => {
+      if (socket === null) return this.finish(error)
+      this.socket = socket
+      socket.on('error', failure => this.finish(failure))
+      if (this.context === null) this.finish(null)
+      else this.handshake(socket, this.context, this.to.tls?.serverName)
     })
   }
 
-  private handshake(tcp: Socket, context: SecureContext | CodedError, serverName: string | undefined): void {
-    if (context instanceof CodedError) return
+  private handshake(tcp: Socket, context: SecureContext, serverName: string | undefined): void {
     const hostname = serverName ?? this.to.target.hostname
     const options: ConnectionOptions = {
       socket: tcp,
@@ -105,15 +109,15 @@ export class Dial {
       // An address must not be sent as a name (RFC 6066 §3), yet the certificate is checked against it.
       ...(isIP(hostname) === 0 ? { servername: hostname } : { host: hostname }),
       ALPNProtocols: ['http/1.1'],
-      ...(this.to.session !== null && { session: this.to.session }),
+      ...(this.to.session?.of === context && { session: this.to.session.ticket }),
     }
     const socket = connectTls(options)
     this.socket = socket
     socket.on('error', error => this.finish(error))
     socket.once('close', () => this.finish(new CodedError('ECONNRESET', 'closed during the TLS handshake')))
     socket.once('secureConnect', () => {
-      socket.on('session', session => {
-        this.to.session = session
+      socket.on('session', ticket => {
+        this.to.session = { ticket, of: context }
       })
       this.finish(null)
     })
@@ -125,17 +129,13 @@ export class Dial {
     this.done = null
     this.timer?.cancel()
     if (error !== null) {
+      this.race?.cancel()
       this.socket?.destroy()
       done(error, null)
     } else done(null, this.socket)
   }
 }
 
-/** Node picks the family and the order of trial from a lookup; ours is done already. */
-function answerWith(addresses: readonly LookupAddress[]): LookupFunction {
-  return (_hostname, options, callback) => {
-    const first = addresses[0]
-    if (options.all === true || first === undefined) callback(null, [...addresses])
-    else callback(null, first.address, first.family)
-  }
+function forbidden(what: string, why: string): CodedError {
+  return new CodedError(FORBIDDEN_ADDRESS, `${what} is ${why}, and is called only when it is declared`)
 }

@@ -7,6 +7,8 @@ export const APP_IDLE_TIMEOUT = 'APP_IDLE_TIMEOUT'
 /** The app's request body broke off; the app is gone or about to be. */
 export const REQUEST_BODY = 'REQUEST_BODY'
 export const CONNECT_TIMEOUT = 'CONNECT_TIMEOUT'
+/** An address that an undeclared host must not lead to. */
+export const FORBIDDEN_ADDRESS = 'FORBIDDEN_ADDRESS'
 /** Below 100: no status at all (RFC 9110 §15). */
 export const INVALID_STATUS = 'INVALID_STATUS'
 /** ECONNRESET on a connection that stood, in disguise. */
@@ -67,7 +69,19 @@ export function connectFailure(error: Error): AttemptFailure {
   const cause = error instanceof AggregateError && error.errors[0] instanceof Error ? error.errors[0] : error
   const code = codeOf(cause)
   const permanent = CERTIFICATE.test(code) || code === 'TLS_FILES'
-  return { kind: 'connect', code, message: cause.message, permanent, byApp: false, idleBeforeMs: null }
+  const refused = code === FORBIDDEN_ADDRESS
+  const { address, port } = cause as { address?: string; port?: number }
+  return {
+    kind: 'connect',
+    code,
+    message: cause.message,
+    // An address without a port is the path of a socket.
+    ...(address !== undefined && port === undefined && { where: address }),
+    permanent,
+    refused,
+    byApp: false,
+    idleBeforeMs: null,
+  }
 }
 
 /** After the request was handed to a connection, before the response head. */

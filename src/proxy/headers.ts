@@ -4,8 +4,8 @@
  */
 import type { RawHeaders } from '../pipeline/ports.js'
 
-/** Fields that a `Connection` field cannot take away: routing and framing hang on them. */
-const NEVER_NOMINATED = new Set(['host', 'content-length', 'transfer-encoding', 'connection'])
+/** Fields that a `Connection` field cannot take away: routing, framing and the bounds of loops hang on them; so do ours. */
+const NEVER_NOMINATED = new Set(['host', 'content-length', 'transfer-encoding', 'connection', 'via'])
 
 const LENGTH: ReadonlySet<string> = new Set(['content-length'])
 const TRAILER: ReadonlySet<string> = new Set(['trailer'])
@@ -24,7 +24,8 @@ export function nominatedFields(raw: RawHeaders): ReadonlySet<string> | null {
     if (value === 'keep-alive' || value === 'close') continue
     for (const token of value.split(',')) {
       const field = token.trim().toLowerCase()
-      if (field === '' || field === 'keep-alive' || field === 'close' || NEVER_NOMINATED.has(field)) continue
+      if (field === '' || field === 'keep-alive' || field === 'close') continue
+      if (NEVER_NOMINATED.has(field) || isOurs(field)) continue
       nominated ??= new Set()
       nominated.add(field)
     }

@@ -5,11 +5,12 @@ import { Connection, type ConnectionOwner } from './connection.js'
 import { Dial, type DialTarget } from './dial.js'
 import { CodedError, connectFailure } from './failure.js'
 import type { Resolver } from './resolver.js'
-import { loadTlsContext } from './tls-context.js'
+import type { TlsContexts } from './tls-context.js'
 
 export interface PoolTools {
   readonly clock: Clock
   readonly resolver: Resolver
+  readonly tls: TlsContexts
   /** Uniform in [0, 1). */
   readonly random: () => number
 }
@@ -37,9 +38,10 @@ export class ConnectionPool implements ConnectionOwner {
   ) {
     this.key = poolKey(upstream)
     const secure = upstream.target.protocol === 'https:'
+    const files = tools.tls.of(upstream.tls)
     this.to = {
       target: upstream.target,
-      tls: secure ? { context: loadTlsContext(upstream.tls), serverName: upstream.tls.serverName } : null,
+      tls: secure ? { context: () => files.context(), serverName: upstream.tls.serverName } : null,
       session: null,
     }
   }
@@ -58,7 +60,7 @@ export class ConnectionPool implements ConnectionOwner {
       }
       if (at === 0) this.idle.shift()
       else this.idle.splice(at, 1)
-      if (connection.usable && nowMs < connection.expiresMs) return connection
+      if (connection.usable && !this.expired(connection, nowMs)) return connection
       connection.destroy()
     }
     return null
@@ -75,7 +77,7 @@ export class ConnectionPool implements ConnectionOwner {
         opened(connectFailure(error ?? new Error('no socket')), null)
         return
       }
-      const connection = new Connection(socket, this.expiryMs(), this)
+      const connection = new Connection(socket, clock.nowMs(), this.lifeFactor(), this)
       this.all.add(connection)
       opened(null, connection)
     })
@@ -92,8 +94,15 @@ export class ConnectionPool implements ConnectionOwner {
     connection.lastUsedMs = nowMs
     connection.expendable = false
     if (!connection.usable) return
-    if (this.draining || connection.doomed || nowMs >= connection.expiresMs) connection.destroy()
+    if (this.draining || connection.doomed || this.excess > 0 || this.expired(connection, nowMs)) connection.destroy()
     else this.idle.push(connection)
+  }
+
+  /** Takes over other limits; idle connections beyond them go at once, busy ones when they are free. */
+  reconfigure(upstream: UpstreamSnapshot): void {
+    this.upstream = upstream
+    const { excess } = this
+    for (const connection of this.idle.splice(0, Math.max(0, excess))) connection.destroy()
   }
 
   onDoomed(connection: Connection): void {
@@ -129,22 +138,34 @@ export class ConnectionPool implements ConnectionOwner {
 
   /** At the limit, an idle connection (all that are left are to be avoided) or one that reads a discarded answer goes. */
   private makeRoom(): void {
-    if (this.all.size + this.dials.size < this.upstream.pool.maxConnections) return
+    if (this.excess < 0) return
     const idle = this.idle.shift()
     if (idle !== undefined) {
       idle.destroy()
       return
     }
     for (const connection of this.all) {
-      if (!connection.expendable) continue
+      if (!connection.expendable || !connection.usable) continue
       connection.destroy()
       return
     }
   }
 
-  private expiryMs(): number {
-    const spread = 1 - AGE_SPREAD + 2 * AGE_SPREAD * this.tools.random()
-    return this.tools.clock.nowMs() + this.upstream.pool.maxAgeMs * spread
+  /** Connections above the limit; negative = there is room. */
+  private get excess(): number {
+    const excess = this.all.size + this.dials.size - this.upstream.pool.maxConnections
+    if (excess < 0) return excess
+    let closing = 0
+    for (const connection of this.all) if (!connection.usable) closing += 1
+    return excess - closing
+  }
+
+  private lifeFactor(): number {
+    return 1 - AGE_SPREAD + 2 * AGE_SPREAD * this.tools.random()
+  }
+
+  private expired(connection: Connection, nowMs: number): boolean {
+    return nowMs >= connection.bornMs + this.upstream.pool.maxAgeMs * connection.lifeFactor
   }
 
   private dropIdle(connection: Connection): boolean {
@@ -160,7 +181,7 @@ export class ConnectionPool implements ConnectionOwner {
 
 /** Where an upstream is and how it is trusted; equal keys may share connections. */
 export function poolKey(upstream: UpstreamSnapshot): string {
-  const { protocol, hostname, port } = upstream.target
+  const { protocol, hostname, port, socketPath } = upstream.target
   const { caFile, certFile, keyFile, serverName } = upstream.tls
-  return JSON.stringify([protocol, hostname, port, caFile, certFile, keyFile, serverName])
+  return JSON.stringify([protocol, hostname, port, socketPath, caFile, certFile, keyFile, serverName])
 }

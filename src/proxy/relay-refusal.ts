@@ -22,6 +22,8 @@ export function relayRefusal(
   socket.on('drain', () => answer.emit('drain'))
   const fields = forwardResponseHeaders(response.rawHeaders, via, { length: 'keep', canChunk: false })
   answer.writeHead(status, cleanStatusText(status, response.statusMessage ?? ''), [...fields, ...extra])
+  // The refusal is known now; its body may never come.
+  answer.flushHeaders()
   pipeline(response, answer, error => {
     if (error == null) socket.destroySoon()
     else socket.destroy()

@@ -1,9 +1,10 @@
 import type { AppListener, RequestAddress, UpgradeDecision, UpgradeRequest } from '../pipeline/ports.js'
+import type { ConnectDownstream } from './connect-downstream.js'
 import type { ProxyDownstream } from './downstream-port.js'
 
 /** What the server does with requests that may be forwarded. */
 export interface RequestHandler {
   /** Called as soon as the head is there; may answer before it returns. */
-  handle(downstream: ProxyDownstream, address: RequestAddress): AppListener
+  handle(downstream: ProxyDownstream | ConnectDownstream, address: RequestAddress): AppListener
   upgrade(request: UpgradeRequest, address: RequestAddress): UpgradeDecision
 }

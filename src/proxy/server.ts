@@ -1,5 +1,5 @@
 /** A listener for the app: the shared port, or the own port of one upstream. */
-import { createServer, IncomingMessage, type Server } from 'node:http'
+import { createServer, IncomingMessage, maxHeaderSize, type Server } from 'node:http'
 import type { LookupFunction, Socket } from 'node:net'
 import type { SecureContext } from 'node:tls'
 import type { TlsSettings } from '../core/snapshot.js'
@@ -20,7 +20,7 @@ export interface ServerOptions {
   readonly upstreamName: string | null
   /** Name in `Via`. Default `forbear`. */
   readonly pseudonym?: string
-  /** Default 16384. */
+  /** Default: Node's limit, 16384 unless the process was started with `--max-http-header-size`. */
   readonly maxHeaderBytes?: number
   /** Time for the head of a request. Default 60000. */
   readonly headersTimeoutMs?: number
@@ -50,12 +50,13 @@ export class ProxyServer {
   readonly #maxHeaderBytes: number
   readonly #sockets = new Set<Socket>()
   #servers: AppServer[] = []
+  #closed: Promise<unknown> | null = null
 
   constructor(options: ServerOptions, handler: RequestHandler, deps: ServerDeps) {
     this.#options = options
     this.#events = deps.events
     this.#upgradeTokens = options.upgradeTokens ?? DEFAULT_UPGRADE_TOKENS
-    this.#maxHeaderBytes = options.maxHeaderBytes ?? 16_384
+    this.#maxHeaderBytes = options.maxHeaderBytes ?? maxHeaderSize
     this.#state = { pseudonym: options.pseudonym ?? 'forbear', draining: false }
     this.#tunnels = new UpgradeTunnels({ ...deps, pseudonym: this.#state.pseudonym })
     const traffic = {
@@ -99,12 +100,11 @@ export class ProxyServer {
   }
 
   /** Accepts no more and resolves when every connection has ended. Idle ones are closed at once, busy ones after their answer. */
-  async close(): Promise<void> {
-    const servers = this.#servers
+  close(): Promise<unknown> {
     this.#state.draining = true
     this.closeIdle()
-    this.#servers = []
-    await Promise.all(servers.map(server => new Promise(resolve => server.close(resolve))))
+    this.#closed ??= Promise.all(this.#servers.map(server => new Promise(resolve => server.close(resolve))))
+    return this.#closed
   }
 
   /** Closes connections on which nothing is going on. */
@@ -150,7 +150,7 @@ export class ProxyServer {
     server.on('checkExpectation', (_request, response) =>
       traffic.refuse(response, 'The only expectation served is 100-continue.'),
     )
-    server.on('connect', (_request, socket) => traffic.connect(socket as AppSocket))
+    server.on('connect', (request, socket, head) => traffic.connect(request, socket as AppSocket, head))
     server.on('clientError', (error, socket) => traffic.clientError(error, socket as AppSocket))
     server.on('upgrade', (request, socket, head) =>
       traffic.upgrade(request, socket as AppSocket, head, again => server.emit('connection', again)),

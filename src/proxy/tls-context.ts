@@ -1,20 +1,130 @@
-import { readFileSync } from 'node:fs'
+/** The files of `tls` sections, read again when they rotate: cert-manager and kubelet replace them without a word. */
+import { X509Certificate } from 'node:crypto'
+import { readFileSync, statSync } from 'node:fs'
 import { createSecureContext, type SecureContext } from 'node:tls'
+import type { Clock } from '../clock/clock.js'
 import type { TlsSettings } from '../core/snapshot.js'
+import type { Notice } from '../telemetry/events.js'
 import { CodedError } from './failure.js'
 
-/**
- * The files of an upstream's `tls` section, read now. `caFile` replaces Node's own list of authorities, as a pinned
- * private authority should. An error is a value: it fails each attempt, not the reload.
- */
-export function loadTlsContext(tls: TlsSettings): SecureContext | CodedError {
-  try {
-    return createSecureContext({
-      ...(tls.caFile !== undefined && { ca: readFileSync(tls.caFile) }),
-      ...(tls.certFile !== undefined && { cert: readFileSync(tls.certFile) }),
-      ...(tls.keyFile !== undefined && { key: readFileSync(tls.keyFile) }),
-    })
-  } catch (error) {
-    return new CodedError('TLS_FILES', error instanceof Error ? error.message : String(error))
+/** New connections look for other files at most this often, ms. */
+const CHECK_EVERY_MS = 5_000
+const CERTIFICATES = /-----BEGIN (?:TRUSTED )?CERTIFICATE-----[^-]*-----END (?:TRUSTED )?CERTIFICATE-----/g
+const FILES = ['caFile', 'certFile', 'keyFile'] as const
+
+/** Every set of files that a policy names, once for all its connections. */
+export class TlsContexts {
+  private readonly sets = new Map<string, TlsFiles>()
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly tell: (notice: Notice) => void,
+  ) {}
+
+  of(tls: TlsSettings): TlsFiles {
+    const key = JSON.stringify(FILES.map(name => tls[name] ?? null))
+    let files = this.sets.get(key)
+    if (files === undefined) {
+      files = new TlsFiles(tls, this.clock, this.tell)
+      this.sets.set(key, files)
+    }
+    return files
   }
+}
+
+/**
+ * `caFile` replaces Node's own list of authorities, as a pinned private authority should. Files that cannot be used
+ * change nothing; if there never were others, an error as a value fails each attempt, not the reload.
+ */
+export class TlsFiles {
+  private current: SecureContext | CodedError | null = null
+  private stamp = ''
+  private checkedMs = 0
+
+  constructor(
+    private readonly tls: TlsSettings,
+    private readonly clock: Clock,
+    private readonly tell: (notice: Notice) => void,
+  ) {}
+
+  /** For a new connection; the same object as long as the files are the same. */
+  context(): SecureContext | CodedError {
+    const nowMs = this.clock.nowMs()
+    if (this.current !== null && nowMs - this.checkedMs < CHECK_EVERY_MS) return this.current
+    this.checkedMs = nowMs
+    const stamp = stampOf(this.tls)
+    if (this.current !== null && stamp === this.stamp) return this.current
+    const loaded = load(this.tls)
+    // Replaced while they were being read: looked at again next time, and not complained of.
+    const torn = stampOf(this.tls) !== stamp
+    if (!torn) this.stamp = stamp
+    this.current = this.chosen(loaded, torn)
+    return this.current
+  }
+
+  private chosen(loaded: SecureContext | CodedError, torn: boolean): SecureContext | CodedError {
+    const before = this.current
+    const failed = loaded instanceof CodedError
+    if (failed && !torn) {
+      const kept =
+        before === null || before instanceof CodedError ? 'no connection can be made' : 'the last good ones stay'
+      const detail = { reason: loaded.message }
+      this.tell({ type: 'notice', level: 'warn', message: `tls files cannot be used, ${kept}`, detail })
+    }
+    if (failed && before !== null) return before instanceof CodedError ? loaded : before
+    if (!failed && before !== null) {
+      const files = FILES.flatMap(name => this.tls[name] ?? []).join(', ')
+      this.tell({ type: 'notice', level: 'info', message: 'tls files read anew', detail: { files } })
+    }
+    return loaded
+  }
+}
+
+/** Follows links, so that a swapped `..data` shows. */
+function stampOf(tls: TlsSettings): string {
+  return FILES.map(name => {
+    const path = tls[name]
+    if (path === undefined) return '-'
+    try {
+      const { dev, ino, mtimeNs, size } = statSync(path, { bigint: true })
+      return [dev, ino, mtimeNs, size].join(':')
+    } catch (error) {
+      return textOf(error)
+    }
+  }).join(' ')
+}
+
+function load({ caFile, certFile, keyFile }: TlsSettings): SecureContext | CodedError {
+  const files = [certFile, keyFile].filter(file => file !== undefined).join(', ')
+  try {
+    const ca = caFile === undefined ? {} : { ca: authorities(caFile) }
+    const cert = certFile === undefined ? {} : { cert: readFileSync(certFile) }
+    const key = keyFile === undefined ? {} : { key: readFileSync(keyFile) }
+    return withName(files, () => createSecureContext({ ...ca, ...cert, ...key }))
+  } catch (error) {
+    return new CodedError('TLS_FILES', textOf(error))
+  }
+}
+
+/** OpenSSL takes what is no certificate for an empty list, and then trusts nobody. */
+function authorities(file: string): Buffer {
+  const text = readFileSync(file)
+  return withName(file, () => {
+    const found = text.toString('latin1').match(CERTIFICATES)
+    if (found === null) throw new Error('there is no PEM certificate in it')
+    for (const one of found) new X509Certificate(one)
+    return text
+  })
+}
+
+function withName<T>(name: string, fn: () => T): T {
+  try {
+    return fn()
+  } catch (error) {
+    throw new Error(`${name}: ${textOf(error)}`)
+  }
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }

@@ -2,14 +2,19 @@ import type { Clock } from '../clock/clock.js'
 import type { Snapshot, UpstreamSnapshot } from '../core/snapshot.js'
 import type { Attempt, AttemptListener, AttemptRequest, Transport } from '../pipeline/ports.js'
 import { UndiciAttempt } from './attempt.js'
+import { ConnectAttempt } from './connect-attempt.js'
+import { ConnectDownstream } from './connect-downstream.js'
 import { Connection } from './connection.js'
 import { ConnectionPool, type PoolTools, poolKey } from './pool.js'
 import { Resolver } from './resolver.js'
+import { TlsContexts } from './tls-context.js'
 import type { WireCall } from './wire-call.js'
 
 export interface TransportOptions {
   readonly clock: Clock
   readonly resolver?: Resolver
+  /** Shared with the tunnels. */
+  readonly tls?: TlsContexts
   /** Uniform in [0, 1); spreads the age of connections. */
   readonly random?: () => number
 }
@@ -32,11 +37,14 @@ export class UndiciTransport implements Transport {
     this.tools = {
       clock,
       resolver: options.resolver ?? new Resolver(clock),
+      tls: options.tls ?? new TlsContexts(clock, () => {}),
       random: options.random ?? Math.random,
     }
   }
 
   send(request: AttemptRequest, listener: AttemptListener): Attempt {
+    const { downstream } = request
+    if (downstream instanceof ConnectDownstream) return new ConnectAttempt(request, downstream, listener, this.tools)
     const attempt = new UndiciAttempt(request, listener, this.poolOf(request.upstream), this)
     attempt.start()
     return attempt
@@ -50,7 +58,7 @@ export class UndiciTransport implements Transport {
   reconcile(snapshot: Snapshot): void {
     for (const [name, pool] of this.pools) {
       const upstream = snapshot.upstreams.get(name)
-      if (upstream !== undefined && poolKey(upstream) === pool.key) pool.upstream = upstream
+      if (upstream !== undefined && poolKey(upstream) === pool.key) pool.reconfigure(upstream)
       else this.retire(name, pool)
     }
     for (const [name, upstream] of snapshot.upstreams) {

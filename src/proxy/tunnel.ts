@@ -64,10 +64,10 @@ export class Tunnel {
     proxy.once('proxyReqWs', upstreamRequest => this.#shape(upstreamRequest, rawHeaders))
     // An address must not be sent as a name (RFC 6066 §3).
     const name = tls.serverName ?? target.hostname
-    const { protocol, authority, hostname, port } = target
+    const { protocol, authority, hostname, port, socketPath } = target
     // What the library calls `ssl` are the options of the upstream request, TLS or not.
     const ssl = { secureContext, servername: isIP(name) === 0 ? name : '', lookup: this.deps.lookup }
-    const options = { target: { protocol, host: authority, hostname, port }, ssl }
+    const options = { target: { protocol, host: authority, hostname, port, socketPath }, ssl }
     proxy.ws(this.request, this.socket, head, options, error => this.#upstreamFailed(error))
     this.#takeOverAnswers()
     // Reading shows at once that the app has left.

@@ -40,7 +40,6 @@ export class WireCall implements Dispatcher.DispatchHandler {
     private readonly attempt: UndiciAttempt,
     private readonly upload: Upload,
     readonly connection: Connection,
-    private readonly idleBeforeMs: number | null,
   ) {}
 
   /** Tells the listener nothing before it returns. */
@@ -184,9 +183,9 @@ export class WireCall implements Dispatcher.DispatchHandler {
     if (this.upload.broke(error)) {
       // The app is going; its side aborts us, if it has not been told of this already.
       const cause = new fail.CodedError(fail.REQUEST_BODY, error.message)
-      const failure = fail.wireFailure(cause, this.idleBeforeMs)
+      const failure = fail.wireFailure(cause, this.connection.idleBeforeMs)
       this.later(setImmediate, () => this.attempt.listener.onFailure(failure))
-    } else this.tell(fail.wireFailure(error, this.idleBeforeMs))
+    } else this.tell(fail.wireFailure(error, this.connection.idleBeforeMs))
   }
 
   private broken(error: Error): void {
@@ -200,7 +199,7 @@ export class WireCall implements Dispatcher.DispatchHandler {
   private breakOff(code: string, message: string): void {
     this.phase = 'failing'
     this.abortWire?.()
-    this.tell(fail.wireFailure(new fail.CodedError(code, message), this.idleBeforeMs))
+    this.tell(fail.wireFailure(new fail.CodedError(code, message), this.connection.idleBeforeMs))
   }
 
   private tell(failure: AttemptFailure): void {

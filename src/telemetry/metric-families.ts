@@ -9,7 +9,7 @@ const byReason = (reason: string) => ({ reason })
 const COUNTERS: readonly MetricFamily[] = [
   scopeCounter({
     name: 'forbear_requests_total',
-    help: 'Requests of the app by how they ended; upstream _none: no upstream matched.',
+    help: 'Requests of the app by how they ended; upstream _none: no upstream matched; _unmatched: tunnelled by --unmatched tunnel.',
     of: scope => scope.requests,
     labels: (outcome, slot) => ({
       method: METHOD_CLASSES[Math.floor(slot / CODE_CLASSES.length)] ?? 'OTHER',

@@ -2,6 +2,7 @@
  * Counts events and shows them, with gauges read from the status, to Prometheus. Label values come from the
  * configuration and from closed lists only, never from a request (linkerd/linkerd2#1378).
  */
+import { UNMATCHED } from '../core/unmatched.js'
 import type { EventSink, ForbearEvent, SidecarStatus } from './events.js'
 import { ScopeTally } from './scope-tally.js'
 import { type Scrape, scrape } from './scrape.js'
@@ -56,7 +57,7 @@ export function createMetrics({ status, maxSeries = 20_000 }: MetricsOptions): M
   function removed(current: SidecarStatus): readonly string[] {
     if (!pruneDue) return []
     pruneDue = false
-    const names = new Set([NO_UPSTREAM, ...current.upstreams.map(each => each.name)])
+    const names = new Set([NO_UPSTREAM, UNMATCHED, ...current.upstreams.map(each => each.name)])
     return [...scopes.keys()].filter(upstream => !names.has(upstream))
   }
 

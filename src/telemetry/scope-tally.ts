@@ -2,7 +2,18 @@ import type { AttemptFinished, BreakerChanged, RequestFinished, RetryDenied, Ret
 import { Histogram, type SeriesCap, WordCounts } from './tally.js'
 
 /** The last one stands for any other. */
-export const METHOD_CLASSES = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'OTHER'] as const
+export const METHOD_CLASSES = [
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+  'OPTIONS',
+  'TRACE',
+  'CONNECT',
+  'OTHER',
+] as const
 /** The first one: no status. */
 export const CODE_CLASSES = ['', '1xx', '2xx', '3xx', '4xx', '5xx'] as const
 export const BREAKER_STATES = ['closed', 'half-open', 'open'] as const

@@ -77,6 +77,7 @@ async function measure(fileCount) {
       after: Math.round(rssMiB(side.child.pid)),
     }
   } finally {
+    if (load.lost > 0) console.log(`${fileCount} files, lost:`, load.reasons)
     load.stop()
     await Promise.all([stop(side.child), stop(upstream)])
     rmSync(directory, { recursive: true, force: true })
@@ -133,17 +134,21 @@ async function sidecar(directory) {
 /** A steady stream over keep-alive, whether or not earlier calls have come back. */
 function startLoad(port, perSecond) {
   const agent = new Agent({ keepAlive: true })
-  const load = { sent: 0, lost: 0, worstMs: 0, stop: () => clearInterval(timer) }
+  const load = { sent: 0, lost: 0, reasons: {}, worstMs: 0, stop: () => clearInterval(timer) }
+  const lose = reason => {
+    load.lost++
+    load.reasons[reason] = (load.reasons[reason] ?? 0) + 1
+  }
   const send = () => {
     const startedMs = performance.now()
     const path = `/service-${load.sent++ % upstreams}/v1/stock/${load.sent}`
     const request = get({ port, agent, path }, response => {
-      if (response.statusCode !== 200) load.lost++
+      if (response.statusCode !== 200) lose(`${response.statusCode} ${response.headers['forbear-outcome']}`)
       response.resume().once('end', () => {
         load.worstMs = Math.max(load.worstMs, performance.now() - startedMs)
       })
     })
-    request.once('error', () => load.lost++)
+    request.once('error', error => lose(error.code))
   }
   const startedMs = performance.now()
   const timer = setInterval(() => {

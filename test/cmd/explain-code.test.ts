@@ -35,7 +35,5 @@ it('explain --code with an unknown code is wrong usage and names the nearest', a
 })
 
 it('explain with neither a code nor a call says what is needed', async () => {
-  await expect(explain('GET')).rejects.toThrow(
-    'a method, a URL and --policies <dir> are needed, or --field <path>, or --code <code>',
-  )
+  await expect(explain('GET')).rejects.toThrow(/a method, a URL and --policies <dir> are needed, or .*--code <code>/)
 })

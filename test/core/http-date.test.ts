@@ -72,6 +72,37 @@ describe('HTTP-date', () => {
     expect(parseHttpDate(value, NOW)).toBeNull()
   })
 
+  it('gives a finite time or nothing for any text', () => {
+    const part = fc.constantFrom(
+      'Mon',
+      'Monday',
+      ', ',
+      ' ',
+      '-',
+      '30',
+      '00',
+      '99',
+      'Nov',
+      '2026',
+      '26',
+      '12:00:00',
+      ' GMT',
+      '  7',
+      '\0',
+    )
+    const text = fc.oneof(
+      fc.string(),
+      fc.array(part, { maxLength: 12 }).map(parts => parts.join('')),
+    )
+    fc.assert(
+      fc.property(text, value => {
+        const atMs = parseHttpDate(value, NOW)
+        expect(atMs === null || Number.isSafeInteger(atMs)).toBe(true)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
   it('knows leap days and leap seconds', () => {
     expect(parseHttpDate('Thu, 29 Feb 2024 00:00:00 GMT', NOW)).toBe(Date.UTC(2024, 1, 29))
     expect(parseHttpDate('Sat, 31 Dec 2016 23:59:60 GMT', NOW)).toBe(Date.UTC(2017, 0, 1))

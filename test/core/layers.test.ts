@@ -82,6 +82,18 @@ describe('the baggage of a re-send', () => {
     expect(outgoingBaggage(`forbear.resend=5;t=${T - 61}`, 2, NOW)).toBe(`forbear.resend=2;t=${T}`)
   })
 
+  it('is written whatever there was, and keeps what was not ours', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.integer({ min: 2, max: 2 ** 31 }), (existing, n) => {
+        const out = outgoingBaggage(existing, n, NOW)
+        expect(out.endsWith(`;t=${T}`)).toBe(true)
+        if (existing.trim() !== '' && !existing.includes('forbear') && !/^[\s,]*$/.test(existing)) {
+          expect(out.startsWith(`${existing},`)).toBe(true)
+        }
+      }),
+    )
+  })
+
   it('is read by the next layer as it was written, among any other members', () => {
     const member = fc.stringMatching(/^ ?[a-z]{1,5} ?= ?[!-+\--:<-~]{0,9}(;[a-z]+(=[0-9]+)?)? ?$/)
     fc.assert(

@@ -64,6 +64,41 @@ describe('parseListenAddress', () => {
     )
   })
 
+  it('reads or explains any text', () => {
+    const piece = fc.constantFrom(
+      '[',
+      ']',
+      '::',
+      '1',
+      ':',
+      '.',
+      '127.0.0.1',
+      'localhost',
+      ':80',
+      ':99999',
+      '@',
+      ' ',
+      '\0',
+      '%',
+    )
+    const text = fc.oneof(
+      fc.string(),
+      fc.array(piece, { maxLength: 8 }).map(parts => parts.join('')),
+    )
+    fc.assert(
+      fc.property(text, value => {
+        const result = parseListenAddress(value)
+        if ('error' in result) {
+          expect(result.error).toContain(value)
+          return
+        }
+        expect(result.port).toBeLessThanOrEqual(65_535)
+        expect(result.hosts.length).toBeGreaterThan(0)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
   it('reads back what formatAddress writes', () => {
     fc.assert(
       fc.property(fc.oneof(fc.ipV4(), fc.ipV6()), fc.integer({ min: 0, max: 65_535 }), (host, port) => {

@@ -90,4 +90,19 @@ describe('Retry-After', () => {
       }),
     )
   })
+
+  it('nor for anything that looks like digits or a date, with an Age and a Date of that kind', () => {
+    const near = fc.oneof(
+      fc.stringMatching(/^[ \t+-]?\d{1,400}[.,eE ]?\d{0,3}$/),
+      fc.date({ noInvalidDate: true }).map(date => date.toUTCString()),
+      fc.stringMatching(/^(Mon|Sun|Sunday)?,? ?\d{1,3}[- ](Jan|Feb|Foo)[- ]\d{1,5} \d\d:\d\d:\d\d( GMT)?$/),
+    )
+    fc.assert(
+      fc.property(near, near, near, (value, date, age) => {
+        const ms = hint(value, 'Date', date, 'Age', age)
+        expect(ms === null || (Number.isFinite(ms) && ms >= 0)).toBe(true)
+      }),
+      { numRuns: 2000 },
+    )
+  })
 })

@@ -2,9 +2,11 @@ import { readFileSync } from 'node:fs'
 import { Server as TlsServer } from 'node:tls'
 import { fileURLToPath } from 'node:url'
 import { describe, expect } from 'vitest'
+import { RotatingSecret } from '../support/rotating-secret.js'
 import { problem } from './harness/client.js'
 import { ample, quickRetry, upstreamDoc } from './harness/policies.js'
 import { type Stage, test } from './harness/stage.js'
+import { until } from './harness/time.js'
 import type { Upstream } from './harness/upstream.js'
 
 const fixture = (name: string): string => fileURLToPath(new URL(`./fixtures/${name}`, import.meta.url))
@@ -75,6 +77,19 @@ describe('an https target', () => {
     upstream.plays({ body: 'fine' })
     const sidecar = await stage.sidecar(payments(upstream.url, { caFile, certFile, keyFile }))
     expect((await sidecar.call('/payments/x')).text).toBe('fine')
+  })
+
+  test('is trusted by the new authority soon after caFile rotates, without an edit', async ({ stage }) => {
+    const other = readFileSync(fileURLToPath(new URL('../fixtures/tls/ca.pem', import.meta.url)))
+    const secret = new RotatingSecret({ 'ca.pem': other })
+    stage.later(async () => secret.dispose())
+    const upstream = await secureUpstream(stage)
+    const sidecar = await stage.sidecar(payments(upstream.url, { caFile: secret.path('ca.pem') }))
+    expect((await sidecar.call('/payments/x')).status).toBe(502)
+    secret.rotate({ 'ca.pem': readFileSync(caFile) })
+    const served = async () => (await sidecar.call('/payments/x')).status === 200
+    await until('the new authority is trusted', served, 10_000)
+    expect(sidecar.logs.map(line => line['msg'])).toContain('tls files read anew')
   })
 
   test('is retried as any other', async ({ stage }) => {

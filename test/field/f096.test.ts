@@ -22,6 +22,6 @@ it('F096: a key that a tool of YAML 1.1 made out of on is explained', () => {
 
 it('F096: a file that asks for YAML 1.1 is refused', () => {
   expect(messagesOf(`%YAML 1.1\n---\n${upstream()}`)).toEqual([
-    'a.yaml:3:1  %YAML 1.1: only YAML 1.2 is read; remove the line [FB017]',
+    'a.yaml:1:1  %YAML 1.1: only YAML 1.2 is read; remove the line [FB017]',
   ])
 })

@@ -9,7 +9,7 @@ import { type Stage, test } from '../e2e/harness/stage.js'
 import { nowMs, sleep, within } from '../e2e/harness/time.js'
 
 /** Two seconds of quiet, and time to close. */
-const EXIT_MS = 6_000
+const EXIT_MS = 15_000
 
 function bare(stage: Stage, port: number, bytes: string): Socket {
   const socket = connect(port, '127.0.0.1').on('error', () => {})

@@ -1,11 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import type { UpstreamPart } from './support/policy.js'
+import type { RetryHeader, RetryOn } from '../../src/core/snapshot.js'
+import { DEFAULTS, type PolicyPart, type UpstreamPart } from './support/policy.js'
 import { checkEveryEnding, Stage } from './support/stage.js'
-import { hang, reply } from './support/upstream.js'
+import { fail, hang, type Play, reply } from './support/upstream.js'
 
 checkEveryEnding()
 
 const once = { headers: { 'forbear-max-attempts': '1' } }
+const retryOn = (changes: Partial<RetryOn>): RetryOn => ({ ...DEFAULTS.retry.retryOn, ...changes })
+const again = (value: string): RetryHeader => ({ name: 'x-again', value })
 const busy = reply(429, { headers: { 'Retry-After': '10' } })
 
 describe('an edit', () => {
@@ -179,6 +182,41 @@ describe('a request in back-off', () => {
     stage.apply([{ routes: routes(1) }])
     await stage.finish()
     expect(call.attempts).toBe(1)
+  })
+
+  it.each<[string, Play, PolicyPart, PolicyPart]>([
+    ['a status', reply(503, { body: 'held' }), {}, { retry: { retryOn: retryOn({ statuses: new Set([429]) }) } }],
+    [
+      'a response header',
+      reply(404, { headers: { 'x-again': 'yes' }, body: 'held' }),
+      { retry: { onHeaders: [again('yes')] } },
+      { retry: { onHeaders: [again('no')] } },
+    ],
+    ['resets', fail('reset'), {}, { retry: { retryOn: retryOn({ reset: false }) } }],
+    ['timeouts', hang(), { timeouts: { attemptMs: 20 } }, { retry: { retryOn: retryOn({ timeout: false }) } }],
+    ['refused connections', fail('connect'), {}, { retry: { retryOn: retryOn({ connect: false }) } }],
+  ])('obeys that %s is no reason to retry any more, and gives its ticket back', async (_what, play, before, after) => {
+    const stage = new Stage(before)
+    const { balance } = stage
+    stage.upstream.plays(play, reply(200))
+    const call = stage.get('/waits')
+    await stage.run(100)
+    expect(call.summary).toBe('waiting')
+    stage.apply([{ policy: after }])
+    await stage.finish()
+    const own = { fail: play.kind === 'fail' ? play.failure : '', hang: 'attempt-timeout', reply: 'delivered' }
+    expect(call.outcome).toBe(own[play.kind])
+    if (play.kind === 'reply') expect([call.status, call.text]).toEqual([play.status, 'held'])
+    expect([stage.upstream.sent.length, stage.balance]).toEqual([1, balance])
+    expect(stage.of('retry-denied')).toEqual([])
+  })
+
+  it('goes on when another reason to retry was taken away', async () => {
+    const stage = new Stage()
+    const call = await backOff(stage)
+    stage.apply([{ policy: { retry: { retryOn: retryOn({ connect: false, statuses: new Set([503]) }) } } }])
+    await stage.finish()
+    expect(call.summary).toBe('200 delivered after 2')
   })
 
   it('goes on when nothing that concerns it was tightened', async () => {

@@ -75,7 +75,7 @@ describe('a mistake in a field', () => {
       'spec.retry.maxAttempts  0 would be no call at all: write 1, the first attempt counts [FB036]',
     ],
     ['retry: { maxAttempts: -1 }', 'spec.retry.maxAttempts  -1 is out of range: a whole number from 1 to 50 [FB036]'],
-    ['budget: { ratio: 11 }', 'spec.budget.ratio  11 is out of range: a number from 0 to 10 [FB036]'],
+    ['budget: { ratio: 11 }', 'spec.budget.ratio  11 is out of range: a number from 0 to 10; 11 % is 0.11 [FB036]'],
     [
       'timeouts: { connect: 11m }',
       'spec.timeouts.connect  11m is out of range: a duration such as 250ms or 1m30s, from 1ms to 10m, or none [FB036]',
@@ -86,8 +86,122 @@ describe('a mistake in a field', () => {
     ],
     [
       'timeouts: { total: 1.5s }',
-      'spec.timeouts.total  "1.5s" is not a duration such as 250ms or 1m30s, from 1ms to 24h, or none [FB037]',
+      'spec.timeouts.total  "1.5s" is not a duration such as 250ms or 1m30s, from 1ms to 24h, or none; did you mean 1500ms? [FB037]',
     ],
+    ...(
+      [
+        ['30sec', '30s'],
+        ['5 s', '5s'],
+        ['5S', '5s'],
+        ['1d', '24h'],
+        ['0.5h', '30m'],
+        ['PT1M', '1m'],
+        ['30s1m', '1m30s'],
+        ['2 minutes', '2m'],
+        ['never', 'none'],
+      ] as const
+    ).map(([written, meant]): [string, string] => [
+      `timeouts: { total: ${written} }`,
+      `spec.timeouts.total  "${written}" is not a duration such as 250ms or 1m30s, from 1ms to 24h, or none; did you mean ${meant}? [FB037]`,
+    ]),
+    ...(
+      [
+        ['64KB', '64KiB'],
+        ['64K', '64KiB'],
+        ['64kib', '64KiB'],
+        ['1.5M', '1536KiB'],
+        ['100 bytes', '100B'],
+      ] as const
+    ).map(([written, meant]): [string, string] => [
+      `retry: { maxBody: ${written} }`,
+      `spec.retry.maxBody  "${written}" is not a size such as 64KiB, from 0B to 64MiB; did you mean ${meant}? [FB037]`,
+    ]),
+    [
+      'timeouts: { total: "30" }',
+      'spec.timeouts.total  "30" is not a duration such as 250ms or 1m30s, from 1ms to 24h, or none; add a unit, such as 30s or 30ms [FB037]',
+    ],
+    [
+      'timeouts: { total: 0 }',
+      'spec.timeouts.total  expected a duration such as 250ms or 1m30s, from 1ms to 24h, or none, got 0: write none for no limit [FB034]',
+    ],
+    ['timeouts: 5s', 'spec.timeouts  expected a mapping, got the text "5s": write { total: 5s } [FB034]'],
+    ['breaker: off', 'spec.breaker  expected a mapping, got the text "off": write { mode: disabled } [FB034]'],
+    ['routes: { a: {} }', 'spec.routes  expected a list, got a mapping: write a list, each item after a dash [FB034]'],
+    [
+      'budget: { ratio: 20% }',
+      'spec.budget.ratio  expected a number from 0 to 10, got the text "20%": write 0.2 [FB034]',
+    ],
+    [
+      'breaker: { failureRatio: 50 }',
+      'spec.breaker.failureRatio  50 is out of range: a number from 0.01 to 1; 50 % is 0.5 [FB036]',
+    ],
+    [
+      'retry: { retryOn: [5xx] }',
+      'spec.retry.retryOn[0]  "5xx" is not connect, reset, timeout, or a status from 400 to 599 without quotes; did you mean 502, 503, 504? [FB037]',
+    ],
+    [
+      'retry: { backoff: { jitter: [a, b, c] } }',
+      'spec.retry.backoff.jitter  must be none, full, equal, decorrelated, or a range such as [0.8, 1.2] [FB038]',
+    ],
+    [
+      'retry: { backoff: { kind: constant } }',
+      'spec.retry.backoff.kind  "constant" is not exponential, linear or fixed; did you mean fixed? [FB035]',
+    ],
+    ...(
+      [
+        ['retries: 3', 'spec.retries', 'retries', 'retry.maxAttempts'],
+        ['retries: { a: 1 }', 'spec.retries', 'retries', 'retry'],
+        ['retry: { numRetries: 3 }', 'spec.retry.numRetries', 'numRetries', 'maxAttempts'],
+        ['retry: { perTryTimeout: 2s }', 'spec.retry.perTryTimeout', 'perTryTimeout', 'spec.timeouts.attempt'],
+        ['retry: { initialInterval: 1s }', 'spec.retry.initialInterval', 'initialInterval', 'backoff.base'],
+        ['retry: { policy: exponential }', 'spec.retry.policy', 'policy', 'backoff.kind'],
+        ['timeout: 5s', 'spec.timeout', 'timeout', 'timeouts.total'],
+        ['timeout: { total: 5s }', 'spec.timeout', 'timeout', 'timeouts'],
+        ['timeoutMs: 500', 'spec.timeoutMs', 'timeoutMs', 'timeouts.total'],
+        ['circuitBreaker: { mode: observe }', 'spec.circuitBreaker', 'circuitBreaker', 'breaker'],
+        ['breaker: { enabled: true }', 'spec.breaker.enabled', 'enabled', 'mode'],
+        ['host: a', 'spec.host', 'host', 'target'],
+        ['maxAtempts: 3', 'spec.maxAtempts', 'maxAtempts', 'spec.retry.maxAttempts'],
+        ['routes: [{ name: a, match: {}, attempts: 3 }]', 'spec.routes[0].attempts', 'attempts', 'retry.maxAttempts'],
+      ] as const
+    ).map(([lines, path, key, meant]): [string, string] => [
+      lines,
+      `${path}  unknown key "${key}"; did you mean ${meant}? [FB030]`,
+    ]),
+    ...(
+      [
+        ['retryOn: [503]', 'spec', 'retryOn', 'under spec.retry'],
+        ['mode: observe', 'spec', 'mode', 'under spec.breaker'],
+        ['window: 1s', 'spec', 'window', 'under spec.budget or spec.breaker'],
+        [
+          'retry: { cap: 1s }',
+          'spec.retry',
+          'cap',
+          'under spec.retry.backoff, spec.retry.throttled or spec.retry.retryAfter',
+        ],
+        ['name: b', 'spec', 'name', 'under metadata'],
+        ['metadata: { name: b }', 'spec', 'metadata', 'at the top of the document'],
+        [
+          'routes: [{ name: a, match: {}, maxAttempts: 3 }]',
+          'spec.routes[0]',
+          'maxAttempts',
+          'under spec.routes[0].retry',
+        ],
+        ['routes: [{ match: { name: a } }]', 'spec.routes[0].match', 'name', 'under spec.routes[0]'],
+      ] as const
+    ).map(([lines, parent, key, home]): [string, string] => [
+      lines,
+      `${parent}.${key}  unknown key "${key}" here; it belongs ${home} [FB030]`,
+    ]),
+    [
+      'routes: [{ name: a, path: /x }]',
+      'spec.routes[0].path  match is missing: path stands here and belongs under match: write it above, and indent it [FB032]',
+    ],
+    [
+      'retry:\nmaxAttempts: 3\nretryOn: [503]',
+      'spec.retry  retry is empty: maxAttempts and retryOn stand beside it and belong under it; indent them [FB033]',
+    ],
+    ['hedging: { enabled: on }', 'spec.hedging  hedge is not in this version of forbear; remove it [FB031]'],
     [
       'retry: { retryOn: [conect] }',
       'spec.retry.retryOn[0]  "conect" is not connect, reset, timeout, or a status from 400 to 599 without quotes; did you mean connect? [FB037]',
@@ -167,6 +281,10 @@ describe('a target', () => {
     ['http://a:70000', '"http://a:70000" has the port 70000: a port is a number from 1 to 65535 [FB037]'],
     ['http://300.1.1.1', '"http://300.1.1.1" has a host that is neither a name nor an IP address [FB037]'],
     ['http://a/b/../c', '"http://a/b/../c" has a base path with . or .. as a segment [FB037]'],
+    [
+      'http://a/caf\u00e9',
+      '"http://a/caf\u00e9" has a base path with a character that a URL can only have percent-encoded [FB037]',
+    ],
   ])('%s is refused', (url, text) => {
     expect(target(url)).toEqual([text])
   })

@@ -58,6 +58,34 @@ describe('fields that do not fit together', () => {
       '6:23  spec.breaker.openFor  warning: breaker.openFor 20s is longer than breaker.maxOpenFor 15s (the default) [FB057]',
     ],
     [
+      'retry: { idempotency: { generate: true, keyHeaders: [] } }',
+      '6:37  spec.retry.idempotency.generate  retry.idempotency.generate true with retry.idempotency.keyHeaders [] (a.yaml:6): there is no header to put the key into; name one, such as [Idempotency-Key] [FB062]',
+    ],
+    [
+      'breaker: { mode: observe, whenOpen: wait }\nlimits: { maxWaiting: 0 }',
+      '6:39  spec.breaker.whenOpen  warning: breaker.whenOpen wait does nothing with breaker.mode observe (a.yaml:6): no call is held back [FB064]',
+    ],
+    [
+      'timeouts: { connect: 5s, total: 2s }',
+      '6:24  spec.timeouts.connect  warning: timeouts.connect 5s is above timeouts.total 2s (a.yaml:6): the request ends before this clock does [FB067]',
+    ],
+    [
+      'budget: { ratio: 0.001, minPerSecond: 0 }',
+      '6:20  spec.budget.ratio  warning: budget.ratio 0.001 with budget.minPerSecond 0 (a.yaml:6) over budget.window 10s (the default): no retry is granted below 1000 calls a second [FB068]',
+    ],
+    [
+      'routes: [{ name: pay, match: { methods: [POST, PATCH] }, retry: { maxAttempts: 3 } }]',
+      '6:82  spec.routes[0].retry.maxAttempts  warning: retry.maxAttempts 3 for POST or PATCH: a call of which something was sent is not repeated unless the app sends Idempotency-Key; for an upstream that honours such keys, write retry.idempotency.generate: true [FB063]',
+    ],
+    [
+      'retry: { idempotency: { keyHeaders: [] } }\nroutes: [{ name: pay, match: { methods: [POST] }, retry: { maxAttempts: 3 } }]',
+      '7:75  spec.routes[0].retry.maxAttempts  warning: retry.maxAttempts 3 for POST: a call of which something was sent is not repeated; for an upstream that honours such keys, write retry.idempotency.generate: true [FB063]',
+    ],
+    [
+      'routes: [{ name: a, match: {}, longPoll: true, timeouts: { attempt: 5s } }]',
+      '6:71  spec.routes[0].timeouts.attempt  warning: timeouts.attempt 5s does nothing on a route with longPoll: its attempts have no clock but timeouts.total [FB066]',
+    ],
+    [
       'routes: [{ name: a, match: {}, budget: { ratio: 0.5 } }]',
       "6:51  spec.routes[0].budget.ratio  budget.ratio 0.5 is above the upstream's own budget.ratio 0.2 (the default): a route may only tighten it [FB058]",
     ],
@@ -81,6 +109,19 @@ describe('fields that do not fit together', () => {
     'budget: { ratio: 0, minPerSecond: 0.1 }',
     'budget: { ratio: 0.1, minPerSecond: 0 }',
     'limits: { maxWaiting: 0 }',
+    'breaker: { mode: disabled }\nlimits: { maxWaiting: 0 }',
+    'timeouts: { total: 2s }\nretry: { maxAttempts: 2 }',
+    'timeouts: { connect: none, total: 2s }',
+    'budget: { ratio: 0.01, minPerSecond: 0 }',
+    'budget: { ratio: 0.001 }',
+    'retry: { maxAttempts: 3, idempotency: { keyHeaders: [] } }\nroutes: [{ name: pay, match: { methods: [POST] } }]',
+    'routes: [{ name: pay, match: { methods: [POST] }, retry: { maxAttempts: 3, idempotency: { generate: true } } }]',
+    'routes: [{ name: pay, match: { methods: [POST] }, retry: { maxAttempts: 3, idempotency: { keyHeaders: [X-Key] } } }]',
+    'routes: [{ name: pay, match: { methods: [POST] }, retry: { maxAttempts: 3, retryOn: [connect] } }]',
+    'routes: [{ name: pay, match: { methods: [POST] }, retry: { maxAttempts: 1 } }]',
+    'routes: [{ name: pay, match: { methods: [POST, PUT] }, retry: { maxAttempts: 3 } }]',
+    'timeouts: { attempt: 5s }\nroutes: [{ name: a, match: {}, longPoll: true }]',
+    'routes: [{ name: a, match: {}, longPoll: true, timeouts: { attempt: none } }]',
     'breaker: { openFor: 15s }',
     'retry: { retryOn: [408, 425, 429, 500, 599] }',
     'routes: [{ name: a, match: {}, budget: { ratio: 0.1, window: 5s } }]',
@@ -169,6 +210,53 @@ describe('a policyRef', () => {
     ])
     expect(messagesOf(upstream('policyRef: fast'))).toEqual([
       'a.yaml:6:14  spec.policyRef  no Policy is called "fast"; there is none in this set [FB044]',
+    ])
+  })
+})
+
+describe('a route', () => {
+  const second = (first: string, next: string) =>
+    told(`routes:\n  - { name: a, match: ${first} }\n  - { name: b, match: ${next} }`)
+
+  it.each([
+    ['{}', '{ path: /x }'],
+    ['{}', '{}'],
+    ['{ pathPrefix: / }', '{ methods: [POST] }'],
+    ['{ pathPrefix: /v1 }', '{ pathPrefix: /v1/ }'],
+    ['{ pathPrefix: /v1 }', '{ path: /v1 }'],
+    ['{ pathPrefix: /v1 }', '{ path: "/v1/{id}", methods: [GET] }'],
+    ['{ path: "/v1/{id}" }', '{ path: /v1/me }'],
+    ['{ path: "/v1/{id}" }', '{ path: "/v1/{name}" }'],
+    ['{ methods: [GET, POST] }', '{ methods: [POST], pathPrefix: /x }'],
+    ['{ headers: { X-Tenant: gold } }', '{ headers: { x-tenant: gold, x-b: c } }'],
+  ])('with all that %s matches before it is never reached: %s', (first, next) => {
+    expect(second(first, next)).toEqual([
+      '8:18  spec.routes[1].match  warning: no call reaches this route: the route "a" at a.yaml:7 comes first and matches all of them [FB065]',
+    ])
+  })
+
+  it.each([
+    ['{ path: /x }', '{}'],
+    ['{ pathPrefix: /v1 }', '{ pathPrefix: /v }'],
+    ['{ pathPrefix: /v1 }', '{ pathPrefix: /v10 }'],
+    ['{ pathPrefix: /v1 }', '{ path: "/{a}/b" }'],
+    ['{ path: /v1/me }', '{ path: "/v1/{id}" }'],
+    ['{ path: "/v1/{id}" }', '{ pathPrefix: /v1/me }'],
+    ['{ path: "/{a}" }', '{ path: "/{a}/{b}" }'],
+    ['{ methods: [GET] }', '{}'],
+    ['{ methods: [GET] }', '{ methods: [GET, POST] }'],
+    ['{ headers: { x-tenant: gold } }', '{ headers: { x-tenant: Gold } }'],
+    ['{ headers: { x-tenant: gold } }', '{}'],
+  ])('after %s is reached: %s', (first, next) => {
+    expect(second(first, next)).toEqual([])
+  })
+
+  it('that is wrong itself is not compared', () => {
+    expect(
+      told('routes: [{ name: a, match: {} }, { name: b, match: { path: 5 } }, { name: c, match: { methods: 5 } }]'),
+    ).toEqual([
+      expect.stringContaining('spec.routes[1].match.path'),
+      expect.stringContaining('spec.routes[2].match.methods'),
     ])
   })
 })

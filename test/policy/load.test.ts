@@ -190,6 +190,7 @@ describe('a set with valid and invalid documents', () => {
     expect(load('# only comments\n', 'valid-only')).toEqual({
       ok: false,
       messages: [expect.objectContaining({ code: 'FB002' })],
+      left: { errors: 0, warnings: 0 },
     })
   })
 })

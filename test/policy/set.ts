@@ -8,7 +8,7 @@ export type Texts = Readonly<Record<string, string>> | string
 /** A single text is the file `a.yaml`. */
 export function sourceOf(texts: Texts): PolicySource {
   const files = Object.entries(typeof texts === 'string' ? { 'a.yaml': texts } : texts)
-  return { dir: '', files: files.map(([name, text]) => ({ name, text })), hash: 'abc', problem: null }
+  return { dir: '', files: files.map(([name, text]) => ({ name, text })), hash: 'abc', problems: [] }
 }
 
 export function load(texts: Texts, mode: 'all' | 'valid-only' = 'all'): LoadResult {

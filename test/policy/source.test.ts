@@ -15,19 +15,19 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }))
 
 const write = (name: string, text: string | Uint8Array) => writeFileSync(join(dir, name), text)
 const problem = (path = dir) => {
-  const found = readPolicyDirectory(path).problem
-  return found === null ? null : formatMessages([found]).replaceAll(dir, 'DIR')
+  const found = readPolicyDirectory(path).problems
+  return found.length === 0 ? null : formatMessages(found).replaceAll(dir, 'DIR')
 }
 
 describe('a policy directory', () => {
   it('is its YAML files by name, without dot files and others', () => {
     for (const name of ['b.yml', 'a.yaml', '.c.yaml', 'README.md', 'd.yaml.bak']) write(name, name)
-    const { files, problem: found } = readPolicyDirectory(dir)
+    const { files, problems } = readPolicyDirectory(dir)
     expect(files).toEqual([
       { name: 'a.yaml', text: 'a.yaml' },
       { name: 'b.yml', text: 'b.yml' },
     ])
-    expect(found).toBeNull()
+    expect(problems).toEqual([])
   })
 
   it('has a hash of all names and texts', () => {
@@ -59,7 +59,7 @@ describe('a policy directory', () => {
         { name: 'a.yaml', text: 'new' },
         { name: 'b.yaml', text: 'added' },
       ],
-      problem: null,
+      problems: [],
     })
   })
 
@@ -90,6 +90,15 @@ describe('a policy directory', () => {
     expect(result).toMatchObject({ ok: false, partial: { upstreams: new Map([['payments', expect.anything()]]) } })
   })
 
+  it('tells of each file that cannot be read', () => {
+    mkdirSync(join(dir, 'a.yaml'))
+    write('b.yaml', upstream())
+    symlinkSync('nowhere', join(dir, 'c.yaml'))
+    expect(problem()).toBe(
+      'DIR/a.yaml  is a directory, not a file [FB003]\nDIR/c.yaml  cannot be read: it does not exist [FB003]',
+    )
+  })
+
   it.each(['all', 'valid-only'] as const)('that is missing or empty is never a set without upstreams (%s)', mode => {
     for (const path of [dir, join(dir, 'none')]) {
       const result = loadPolicies(readPolicyDirectory(path), { mode, generation: 1 })
@@ -103,7 +112,7 @@ describe('single files', () => {
   it('are one set, named by their paths', () => {
     write('a.yaml', 'x')
     const path = join(dir, 'a.yaml')
-    expect(readPolicyFiles([path, path])).toMatchObject({ dir: '', files: [{ name: path, text: 'x' }], problem: null })
-    expect(readPolicyFiles([join(dir, 'none.yaml')]).problem?.code).toBe('FB003')
+    expect(readPolicyFiles([path, path])).toMatchObject({ dir: '', files: [{ name: path, text: 'x' }], problems: [] })
+    expect(readPolicyFiles([join(dir, 'none.yaml')]).problems[0]?.code).toBe('FB003')
   })
 })

@@ -70,6 +70,18 @@ describe('connections', () => {
     expect(transport.connections('up')).toBe(1)
   })
 
+  it('make room at the limit for each of several that are made at once', async () => {
+    const raw = await RawUpstream.start((socket, n) => {
+      socket.on('data', () => socket.write(n <= 2 ? 'HTTP/1.1 503 No\r\nContent-Length: 99\r\n\r\nx' : OK))
+    })
+    const { transport, upstream } = transportTo(raw, { maxConnections: 2 })
+    const hold = () => call(transport, upstream, { onHead: attempt => attempt.hold(1_000) }).over
+    await Promise.all([hold(), hold()])
+    await Promise.all([call(transport, upstream).over, call(transport, upstream).over])
+    await until(() => raw.sockets.size <= 2)
+    expect(transport.connections('up')).toBe(2)
+  })
+
   it('are closed after two failures in a row', async () => {
     const raw = await numbered()
     const { transport, upstream } = transportTo(raw)

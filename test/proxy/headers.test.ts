@@ -47,6 +47,16 @@ describe('fields of a request', () => {
     expect(response('Connection', 'Content-Length', 'Content-Length', '3')).toEqual(['Content-Length', '3', 'Via', VIA])
   })
 
+  it('cannot be robbed by nomination of what bounds loops and layers', () => {
+    expect([
+      ...(nominatedFields(['Connection', 'Via, forbear-attempt, Forbear-Timeout-Ms, forbear-, x']) ?? []),
+    ]).toEqual(['forbear-', 'x'])
+    expect(request('Connection', 'via', 'Via', '1.1 a')).toEqual(['Via', '1.1 a', 'Via', VIA])
+    expect(response('Connection', 'forbear-exhausted', 'forbear-exhausted', 'reset')).toEqual([
+      ...['forbear-exhausted', 'reset', 'Via', VIA],
+    ])
+  })
+
   it('lose inbound forbear fields, but not a name that only begins alike', () => {
     expect(request('Forbear-Attempt', '2', 'forbear-timeout-ms', '1', 'forbearance', '1', 'F', '1')).toEqual([
       ...['forbearance', '1', 'F', '1', 'Via', VIA],

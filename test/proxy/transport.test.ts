@@ -156,6 +156,33 @@ describe('a snapshot', () => {
     expect(transport.connections('up')).toBe(0)
   })
 
+  it('that lowers maxConnections closes idle connections at once, and busy ones when they are free', async () => {
+    const answers: (() => void)[] = []
+    const raw = await RawUpstream.start(socket => socket.on('data', () => answers.push(() => socket.write(OK))))
+    const { transport, upstream } = transportTo(raw)
+    const calls = [1, 2, 3, 4, 5].map(() => call(transport, upstream))
+    await until(() => answers.length === 5)
+    for (const answer of answers.splice(0, 2)) answer()
+    await until(() => calls.filter(one => one.told.includes('delivered')).length === 2)
+    transport.reconcile(snapshotOf({ ...upstream, pool: { ...upstream.pool, maxConnections: 2 } }))
+    await until(() => raw.sockets.size === 3)
+    for (const answer of answers) answer()
+    for (const one of await Promise.all(calls.map(one => one.over))) expect(one.end).toBe('delivered')
+    await until(() => raw.sockets.size === 2)
+    expect(transport.connections('up')).toBe(2)
+  })
+
+  it('that lowers maxAge replaces connections that were opened under the longer one', async () => {
+    const raw = await RawUpstream.answering(OK)
+    const { transport, upstream } = transportTo(raw)
+    await call(transport, upstream).over
+    await new Promise(resolve => setTimeout(resolve, 15))
+    const edited = { ...upstream, pool: { ...upstream.pool, maxAgeMs: 10 } }
+    transport.reconcile(snapshotOf(edited))
+    await call(transport, edited).over
+    expect(raw.accepted).toBe(2)
+  })
+
   it('still serves a request that began under the one before, and keeps nothing open after it', async () => {
     const old = await RawUpstream.answering(OK)
     const next = await RawUpstream.answering(OK)

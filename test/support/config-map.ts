@@ -1,12 +1,25 @@
-import { mkdir, readdir, readlink, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises'
+import {
+  chmod,
+  lstat,
+  mkdir,
+  readdir,
+  readFile,
+  readlink,
+  rename,
+  rm,
+  symlink,
+  unlink,
+  writeFile,
+} from 'node:fs/promises'
 import { join } from 'node:path'
 
 /** File name → text. */
 export type Files = Readonly<Record<string, string>>
 
 /**
- * Writes a mounted ConfigMap in the steps of the kubelet's atomic writer: a directory named after the time, `..data_tmp`
- * renamed over `..data`, one link per file, the old directory removed.
+ * Writes a mounted ConfigMap in the steps of the kubelet's AtomicWriter (kubernetes, pkg/volume/util/atomic_writer.go):
+ * a new directory named after the time, its files with their modes, `..data_tmp` renamed over `..data`, one link for each
+ * new file, the links of files that are gone and then the old directory removed. Nothing when the content is equal.
  */
 export class ConfigMapDir {
   #writes = 0
@@ -20,20 +33,57 @@ export class ConfigMapDir {
     return dir
   }
 
+  /** As when a key that is no policy changed, too: the directory is replaced even if the files given are equal. */
   async swap(files: Files): Promise<void> {
-    const old = await readlink(join(this.path, '..data')).catch(() => null)
-    const fresh = `..2026_01_02_03_04_05.${String(++this.#writes).padStart(9, '0')}`
-    await mkdir(join(this.path, fresh))
-    for (const [name, text] of Object.entries(files)) await writeFile(join(this.path, fresh, name), text)
-    await symlink(fresh, join(this.path, '..data_tmp'))
-    await rename(join(this.path, '..data_tmp'), join(this.path, '..data'))
-    await this.#linkFiles(Object.keys(files))
-    if (old !== null) await rm(join(this.path, old), { recursive: true })
+    await this.write({ ...files, revision: String(++this.#writes) })
   }
 
-  async #linkFiles(names: readonly string[]): Promise<void> {
-    const visible = (await readdir(this.path)).filter(name => !name.startsWith('..'))
-    for (const name of names) if (!visible.includes(name)) await symlink(join('..data', name), join(this.path, name))
-    for (const name of visible) if (!names.includes(name)) await unlink(join(this.path, name))
+  /** `false` = all was equal, nothing was touched. */
+  async write(files: Files): Promise<boolean> {
+    const old = await readlink(this.#at('..data')).catch(() => null)
+    const gone = old === null ? [] : (await readdir(this.#at(old))).filter(name => !(name in files))
+    if (old !== null && gone.length === 0 && (await this.#equal(old, files))) return false
+    const fresh = await this.#newDirectory()
+    for (const [name, text] of Object.entries(files)) {
+      await writeFile(this.#at(fresh, name), text)
+      // Whatever the umask.
+      await chmod(this.#at(fresh, name), 0o644)
+    }
+    await symlink(fresh, this.#at('..data_tmp'))
+    await rename(this.#at('..data_tmp'), this.#at('..data'))
+    for (const name of Object.keys(files))
+      if (!(await exists(this.#at(name)))) await symlink(join('..data', name), this.#at(name))
+    for (const name of gone) await unlink(this.#at(name))
+    if (old !== null) await rm(this.#at(old), { recursive: true })
+    return true
   }
+
+  async #equal(old: string, files: Files): Promise<boolean> {
+    for (const [name, text] of Object.entries(files)) {
+      const before = await readFile(this.#at(old, name), 'utf8').catch(() => null)
+      if (before !== text) return false
+    }
+    return true
+  }
+
+  /** `..2026_12_01_09_30_00.1234567890`: UTC, and a random number of up to ten digits. */
+  async #newDirectory(): Promise<string> {
+    const time = new Date().toISOString().slice(0, 19).replace(/[-T:]/g, '_')
+    const name = `..${time}.${Math.floor(Math.random() * 2 ** 32)}`
+    await mkdir(this.#at(name))
+    await chmod(this.#at(name), 0o755)
+    return name
+  }
+
+  #at(...names: string[]): string {
+    return join(this.path, ...names)
+  }
+}
+
+/** Also of a link that leads nowhere. */
+async function exists(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  )
 }

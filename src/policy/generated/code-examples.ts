@@ -86,7 +86,7 @@ export const CODE_EXAMPLES: readonly CodeExample[] = [
       "kind": "spec",
       "text": "timeouts: { total: 10s\n"
     },
-    "message": "policies/payments.yaml:7:1  not valid YAML: Flow map in block collection must be sufficiently indented and end with a } [FB010]",
+    "message": "policies/payments.yaml:6:13  the { opened here is not closed [FB010]",
     "right": {
       "kind": "spec",
       "text": "timeouts: { total: 10s }\n"
@@ -206,6 +206,36 @@ export const CODE_EXAMPLES: readonly CodeExample[] = [
     }
   },
   {
+    "code": "FB018",
+    "severity": "error",
+    "title": "more YAML than is read",
+    "meaning": "A file has more than 400 000 words, marks and line ends, or more than 2000 documents. Such files are made by tools, by mistake or to keep the parser busy; the documents before that place are read.",
+    "wrong": {
+      "kind": "shell",
+      "text": "mkdir policies && yes -- '---' | head -n 2500 | cat payments.yaml - > policies/payments.yaml"
+    },
+    "message": "policies/payments.yaml:2006:1  more than 2000 documents in one file: no more are read [FB018]",
+    "right": {
+      "kind": "shell",
+      "text": "mkdir policies && cp payments.yaml policies/"
+    }
+  },
+  {
+    "code": "FB019",
+    "severity": "error",
+    "title": "more errors than are shown",
+    "meaning": "A set has more than 100 messages. The first 100 errors are shown, the others are counted here.",
+    "wrong": {
+      "kind": "shell",
+      "text": "mkdir policies && { cat payments.yaml; seq -f '  k%g: 1' 120; } > policies/payments.yaml"
+    },
+    "message": "and 20 more errors: mend those above first [FB019]",
+    "right": {
+      "kind": "shell",
+      "text": "mkdir policies && cp payments.yaml policies/"
+    }
+  },
+  {
     "code": "FB020",
     "severity": "error",
     "title": "not a document of forbear",
@@ -216,7 +246,7 @@ export const CODE_EXAMPLES: readonly CodeExample[] = [
         "policies/service.yaml": "apiVersion: v1\nkind: Service\nmetadata: { name: payments }\n"
       }
     },
-    "message": "policies/service.yaml:2:7  kind  kind \"Service\" of \"v1\" is not a document of forbear, which has apiVersion: forbear.dev/v1alpha1 and kind: Upstream or Policy [FB020]",
+    "message": "policies/service.yaml:2:7  kind  kind \"Service\" of \"v1\" is not a document of forbear; it is a Kubernetes Service; write an Upstream with its address as spec.target [FB020]",
     "right": {
       "kind": "files",
       "files": {
@@ -376,7 +406,7 @@ export const CODE_EXAMPLES: readonly CodeExample[] = [
       "kind": "spec",
       "text": "timeouts: { total: 1.5s }\n"
     },
-    "message": "policies/payments.yaml:6:22  spec.timeouts.total  \"1.5s\" is not a duration such as 250ms or 1m30s, from 1ms to 24h, or none [FB037]",
+    "message": "policies/payments.yaml:6:22  spec.timeouts.total  \"1.5s\" is not a duration such as 250ms or 1m30s, from 1ms to 24h, or none; did you mean 1500ms? [FB037]",
     "right": {
       "kind": "spec",
       "text": "timeouts: { total: 1s500ms }\n"
@@ -674,6 +704,126 @@ export const CODE_EXAMPLES: readonly CodeExample[] = [
     "right": {
       "kind": "spec",
       "text": "timeouts: { attempt: 2s, total: 10s }\nretry: { maxAttempts: 4 }\n"
+    }
+  },
+  {
+    "code": "FB062",
+    "severity": "error",
+    "title": "a key is to be generated and no header may carry it",
+    "meaning": "Forbear shall add a key to each request, and `keyHeaders` names no header to put it into.",
+    "wrong": {
+      "kind": "spec",
+      "text": "retry: { idempotency: { generate: true, keyHeaders: [] } }\n"
+    },
+    "message": "policies/payments.yaml:6:37  spec.retry.idempotency.generate  retry.idempotency.generate true with retry.idempotency.keyHeaders [] (policies/payments.yaml:6): there is no header to put the key into; name one, such as [Idempotency-Key] [FB062]",
+    "right": {
+      "kind": "spec",
+      "text": "retry: { idempotency: { generate: true, keyHeaders: [Idempotency-Key] } }\n"
+    }
+  },
+  {
+    "code": "FB063",
+    "severity": "warning",
+    "title": "retries of calls that are hardly ever repeated",
+    "meaning": "A route for methods that are not idempotent asks for retries, and nothing says how a call may be repeated of which something was sent. Writing `keyHeaders`, `generate: true` or `retryOn: [connect]` says it.",
+    "wrong": {
+      "kind": "spec",
+      "text": "routes:\n  - { name: pay, match: { methods: [POST] }, retry: { maxAttempts: 3 } }\n"
+    },
+    "message": "policies/payments.yaml:7:70  spec.routes[0].retry.maxAttempts  warning: retry.maxAttempts 3 for POST: a call of which something was sent is not repeated unless the app sends Idempotency-Key; for an upstream that honours such keys, write retry.idempotency.generate: true [FB063]",
+    "right": {
+      "kind": "spec",
+      "text": "routes:\n  - { name: pay, match: { methods: [POST] }, retry: { maxAttempts: 3, idempotency: { generate: true } } }\n"
+    }
+  },
+  {
+    "code": "FB064",
+    "severity": "warning",
+    "title": "whenOpen beside a breaker that never opens",
+    "meaning": "Calls wait only for a breaker that opens; with `mode` observe or disabled it never holds a call back.",
+    "wrong": {
+      "kind": "spec",
+      "text": "breaker: { mode: observe, whenOpen: wait }\n"
+    },
+    "message": "policies/payments.yaml:6:39  spec.breaker.whenOpen  warning: breaker.whenOpen wait does nothing with breaker.mode observe (policies/payments.yaml:6): no call is held back [FB064]",
+    "right": {
+      "kind": "spec",
+      "text": "breaker: { mode: enforce, whenOpen: wait }\n"
+    }
+  },
+  {
+    "code": "FB065",
+    "severity": "warning",
+    "title": "a route that no call reaches",
+    "meaning": "The first route that matches is taken, and an earlier one matches every call that this one would.",
+    "wrong": {
+      "kind": "spec",
+      "text": "routes:\n  - { name: all, match: {} }\n  - { name: orders, match: { path: /v1/orders } }\n"
+    },
+    "message": "policies/payments.yaml:8:23  spec.routes[1].match  warning: no call reaches this route: the route \"all\" at policies/payments.yaml:7 comes first and matches all of them [FB065]",
+    "right": {
+      "kind": "spec",
+      "text": "routes:\n  - { name: orders, match: { path: /v1/orders } }\n  - { name: all, match: {} }\n"
+    }
+  },
+  {
+    "code": "FB066",
+    "severity": "warning",
+    "title": "an attempt clock on a long poll",
+    "meaning": "The attempts of a route with `longPoll` have no clock of their own, so the one that is written does nothing.",
+    "wrong": {
+      "kind": "spec",
+      "text": "routes:\n  - { name: events, match: { path: /events }, longPoll: true, timeouts: { attempt: 5s } }\n"
+    },
+    "message": "policies/payments.yaml:7:86  spec.routes[0].timeouts.attempt  warning: timeouts.attempt 5s does nothing on a route with longPoll: its attempts have no clock but timeouts.total [FB066]",
+    "right": {
+      "kind": "spec",
+      "text": "routes:\n  - { name: events, match: { path: /events }, longPoll: true, timeouts: { total: 5m } }\n"
+    }
+  },
+  {
+    "code": "FB067",
+    "severity": "warning",
+    "title": "a connect clock above the total",
+    "meaning": "The request ends before the clock for opening a connection does, so that one never strikes.",
+    "wrong": {
+      "kind": "spec",
+      "text": "timeouts: { connect: 5s, total: 2s }\n"
+    },
+    "message": "policies/payments.yaml:6:24  spec.timeouts.connect  warning: timeouts.connect 5s is above timeouts.total 2s (policies/payments.yaml:6): the request ends before this clock does [FB067]",
+    "right": {
+      "kind": "spec",
+      "text": "timeouts: { connect: 1s, total: 2s }\n"
+    }
+  },
+  {
+    "code": "FB068",
+    "severity": "warning",
+    "title": "a budget that grants nothing but to very many calls",
+    "meaning": "The ratio is so small, and the floor below one retry, that an upstream with less than a hundred calls a second is never granted any.",
+    "wrong": {
+      "kind": "spec",
+      "text": "budget: { ratio: 0.001, minPerSecond: 0 }\n"
+    },
+    "message": "policies/payments.yaml:6:20  spec.budget.ratio  warning: budget.ratio 0.001 with budget.minPerSecond 0 (policies/payments.yaml:6) over budget.window 10s (the default): no retry is granted below 1000 calls a second [FB068]",
+    "right": {
+      "kind": "spec",
+      "text": "budget: { ratio: 0.1, minPerSecond: 0 }\n"
+    }
+  },
+  {
+    "code": "FB069",
+    "severity": "warning",
+    "title": "more warnings than are shown",
+    "meaning": "A set has more than 100 messages, the errors among them are all shown, and so many warnings are not.",
+    "wrong": {
+      "kind": "shell",
+      "text": "mkdir policies && { cat payments.yaml; echo '  routes:'; for n in $(seq 120); do echo \"    - { name: r$n, match: { path: /r$n }, longPoll: true, timeouts: { attempt: 5s } }\"; done; } > policies/payments.yaml"
+    },
+    "message": "warning: and 20 more warnings: mend those above first [FB069]",
+    "right": {
+      "kind": "shell",
+      "text": "mkdir policies && cp payments.yaml policies/"
     }
   }
 ]

@@ -62,7 +62,7 @@ export interface Metadata {
  */
 export interface UpstreamSpec {
   /**
-   * Where calls go: http or https, host, optional port, optional base path that is put before every path.
+   * Where calls go: http or https, host, optional port, optional base path that is put before every path; or a unix socket, as nginx writes it: the file after `unix:`, and after a second colon the base path.
    */
   target: string
   /**
@@ -112,7 +112,7 @@ export interface UpstreamMatch {
   pathPrefix?: string
 }
 /**
- * For https targets.
+ * For https targets. The files are read again when they change, for new connections within 10 s; files that cannot be used leave the last good ones in force.
  */
 export interface Tls {
   /**

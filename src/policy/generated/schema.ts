@@ -94,15 +94,16 @@ export const SCHEMA: JsonSchema = {
           "additionalProperties": false,
           "properties": {
             "target": {
-              "description": "Where calls go: http or https, host, optional port, optional base path that is put before every path.",
+              "description": "Where calls go: http or https, host, optional port, optional base path that is put before every path; or a unix socket, as nginx writes it: the file after `unix:`, and after a second colon the base path.",
               "type": "string",
-              "pattern": "^https?://(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?\\.?)(:[0-9]{1,5})?(/[^?#\\s]*)?$",
+              "pattern": "^https?://(unix:[^?#\\s]*|(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?\\.?)(:[0-9]{1,5})?(/[^?#\\s]*)?)$",
               "maxLength": 2000,
               "x-allowed": "http:// or https://, a host, optionally a port and a base path; no user name, query or fragment",
               "examples": [
-                "https://payments.example.com/base"
+                "https://payments.example.com/base",
+                "http://unix:/run/app.sock:/base"
               ],
-              "markdownDescription": "Where calls go: http or https, host, optional port, optional base path that is put before every path.\n\nAllowed: http:// or https://, a host, optionally a port and a base path; no user name, query or fragment.",
+              "markdownDescription": "Where calls go: http or https, host, optional port, optional base path that is put before every path; or a unix socket, as nginx writes it: the file after `unix:`, and after a second colon the base path.\n\nAllowed: http:// or https://, a host, optionally a port and a base path; no user name, query or fragment.",
               "patternErrorMessage": "Not allowed here; write http:// or https://, a host, optionally a port and a base path; no user name, query or fragment."
             },
             "policyRef": {
@@ -189,7 +190,7 @@ export const SCHEMA: JsonSchema = {
             },
             "tls": {
               "title": "Tls",
-              "description": "For https targets.",
+              "description": "For https targets. The files are read again when they change, for new connections within 10 s; files that cannot be used leave the last good ones in force.",
               "type": "object",
               "additionalProperties": false,
               "properties": {

@@ -31,7 +31,7 @@ export const quickRetry = (retry: Document = {}): Document => ({ backoff: briefl
 /** More allowance than any test uses: for tests that are not about the budget. */
 export const ample = { ratio: 1, window: '10s', minPerSecond: 100 }
 
-export const temporary = (): Promise<string> => mkdtemp(join(tmpdir(), 'forbear-e2e-'))
+export const temporary = (parent = tmpdir()): Promise<string> => mkdtemp(join(parent, 'forbear-e2e-'))
 
 /** A plain directory that is edited in place. */
 export class PolicyDir {

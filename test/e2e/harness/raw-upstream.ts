@@ -35,7 +35,17 @@ export class RawUpstream {
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`
+    return `http://127.0.0.1:${this.port}`
+  }
+
+  get port(): number {
+    return (this.server.address() as AddressInfo).port
+  }
+
+  /** Gives what arrived since this call, connection after connection. */
+  mark(): () => string {
+    const before = this.transcripts.map(text => text.length)
+    return () => this.transcripts.map((text, at) => text.slice(before[at] ?? 0)).join('')
   }
 
   close(): Promise<void> {

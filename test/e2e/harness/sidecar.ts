@@ -23,6 +23,7 @@ export interface Exit {
 export interface Status {
   readonly generation: number
   readonly hash: string
+  readonly loadedAt: string
   readonly retries: 'on' | 'off'
   readonly lastReloadError: { readonly messages: readonly string[] } | null
   readonly upstreams: Readonly<Record<string, UpstreamStatus>>
@@ -59,8 +60,8 @@ export class Sidecar {
     this.#collect()
   }
 
-  /** Starts the command and does not wait for anything. */
-  static async spawn(policies: string, args: readonly string[] = []): Promise<Sidecar> {
+  /** Starts the command and does not wait for anything. `within` = a command that runs another, such as unshare. */
+  static async spawn(policies: string, args: readonly string[] = [], within: readonly string[] = []): Promise<Sidecar> {
     if (!existsSync(CLI)) throw new Error('dist/cmd/forbear.js is missing: run `npm run build` first')
     const [port, admin, health] = [await freePort(), await freePort(), await freePort()]
     const listeners = [
@@ -71,7 +72,8 @@ export class Sidecar {
       '--health',
       `127.0.0.1:${health}`,
     ]
-    const child = spawn(process.execPath, [CLI, 'run', '--policies', policies, ...listeners, ...args], {
+    const command = [...within, process.execPath, CLI, 'run', '--policies', policies, ...listeners, ...args]
+    const child = spawn(command[0] as string, command.slice(1), {
       env: cleanEnvironment(),
       stdio: ['ignore', 'pipe', 'pipe'],
     })

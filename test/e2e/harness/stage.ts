@@ -29,8 +29,8 @@ export class Stage {
     return dir
   }
 
-  async configMapDir(files: Files): Promise<ConfigMapDir> {
-    const path = await temporary()
+  async configMapDir(files: Files, parent?: string): Promise<ConfigMapDir> {
+    const path = await temporary(parent)
     this.#endings.push(() => rm(path, { recursive: true, force: true }))
     return ConfigMapDir.create(path, files)
   }
@@ -39,8 +39,9 @@ export class Stage {
   async sidecar(
     policies: readonly Document[] | { readonly path: string },
     args: readonly string[] = [],
+    within: readonly string[] = [],
   ): Promise<Sidecar> {
-    const sidecar = await this.spawn(policies, args)
+    const sidecar = await this.spawn(policies, args, within)
     await sidecar.ready()
     return sidecar
   }
@@ -49,9 +50,10 @@ export class Stage {
   async spawn(
     policies: readonly Document[] | { readonly path: string },
     args: readonly string[] = [],
+    within: readonly string[] = [],
   ): Promise<Sidecar> {
     const { path } = 'path' in policies ? policies : await this.policyDir({ 'policies.yaml': toYaml(...policies) })
-    const sidecar = await Sidecar.spawn(path, args)
+    const sidecar = await Sidecar.spawn(path, args, within)
     this.#sidecars.push(sidecar)
     return sidecar
   }

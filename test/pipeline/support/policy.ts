@@ -38,20 +38,28 @@ export interface UpstreamPart {
   /** Default `api`. */
   readonly name?: string
   readonly host?: string
+  readonly https?: boolean
+  readonly basePath?: string
+  /** `match.hosts` */
+  readonly hosts?: readonly string[]
   readonly maxConnections?: number
+  /** `tls.serverName`; makes it another upstream, as `host` does. */
+  readonly serverName?: string
   readonly policy?: PolicyPart
   readonly routes?: readonly RoutePart[]
 }
 
 export function upstreamOf(part: UpstreamPart = {}): UpstreamSnapshot {
-  const { name = 'api', host = 'api.example.com', maxConnections = 4096, policy = {}, routes = [] } = part
+  const { name = 'api', host = 'api.example.com', maxConnections = 4096, policy = {}, routes = [], serverName } = part
+  const { https = false, basePath = '', hosts = [] } = part
+  const scheme = https ? ({ protocol: 'https:', port: 443 } as const) : ({ protocol: 'http:', port: 80 } as const)
   return {
     name,
-    target: { protocol: 'http:', hostname: host, port: 80, authority: host, basePath: '' },
+    target: { ...scheme, hostname: host, authority: host, basePath },
     listen: null,
-    match: { hosts: [], pathPrefix: `/${name}` },
+    match: { hosts, pathPrefix: `/${name}` },
     hostHeader: 'target',
-    tls: {},
+    tls: serverName === undefined ? {} : { serverName },
     pool: { maxConnections, maxAgeMs: 300_000 },
     policy: policyOf(policy),
     routes: routes.map(route => routeOf(route, policy)),

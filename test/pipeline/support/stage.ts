@@ -1,10 +1,12 @@
 import { afterEach, expect, vi } from 'vitest'
 import type { Timer } from '../../../src/clock/clock.js'
 import { VirtualClock } from '../../../src/clock/virtual-clock.js'
+import { unmatchedUpstream } from '../../../src/core/unmatched.js'
 import { Pipeline } from '../../../src/pipeline/pipeline.js'
 import type { RequestAddress, UpgradeDecision } from '../../../src/pipeline/ports.js'
 import { breakersOn } from '../../../src/proxy/make-breaker.js'
 import type { ForbearEvent, UpstreamStatus } from '../../../src/telemetry/events.js'
+import { BUILT_IN_POLICY } from '../../support/built-in.js'
 import { AppBody, AppCall, flat } from './app-call.js'
 import { type PolicyPart, snapshotOf, type UpstreamPart } from './policy.js'
 import { ScriptedUpstream } from './upstream.js'
@@ -17,6 +19,8 @@ export interface StageOptions {
   readonly random?: () => number
   readonly upstreams?: readonly UpstreamPart[]
   readonly invalid?: readonly string[]
+  /** As `--unmatched`; default `refuse`. */
+  readonly unmatched?: 'refuse' | 'tunnel'
 }
 
 export interface CallOptions {
@@ -45,7 +49,7 @@ export class Stage {
 
   constructor(policy: PolicyPart = {}, options: StageOptions = {}) {
     this.#putOpossumOnVirtualTime()
-    const { random = () => 0.5, upstreams = [{ policy }], invalid = [] } = options
+    const { random = () => 0.5, upstreams = [{ policy }], invalid = [], unmatched = 'refuse' } = options
     const { clock } = this
     this.pipeline = new Pipeline(
       {
@@ -57,6 +61,7 @@ export class Stage {
         newKey: () => `minted-${++this.#keys}`,
         connections: () => 0,
         makeBreaker: breakersOn(clock, random),
+        ...(unmatched === 'tunnel' && { unmatched: unmatchedUpstream(BUILT_IN_POLICY) }),
       },
       snapshotOf(1, upstreams, invalid),
     )
@@ -84,6 +89,14 @@ export class Stage {
   /** With a body of 100 bytes. */
   post(path = '/', options: CallOptions = {}): AppCall {
     return this.call('POST', path, { bodyBytes: 100, ...options })
+  }
+
+  /** A CONNECT on the shared port. */
+  tunnel(authority: string, headers: Readonly<Record<string, string>> = {}): AppCall {
+    const call = new AppCall('CONNECT', authority, flat(headers), null, this.clock)
+    this.calls.push(call)
+    call.listener = this.pipeline.handle(call, { ...addressOf(null), authority })
+    return call
   }
 
   handshake(path: string, upstream: string | null = 'api', headers: readonly string[] = []): UpgradeDecision {

@@ -32,6 +32,7 @@ export type Play =
       readonly idleMs: number | null
       readonly permanent: boolean
       readonly byApp: boolean
+      readonly refused: string | null
     }
   | { readonly kind: 'hang'; readonly connects: boolean }
 
@@ -59,11 +60,13 @@ export interface FailOptions {
   readonly idleMs?: number
   readonly permanent?: boolean
   readonly byApp?: boolean
+  /** Nobody may be called there, and why. */
+  readonly refused?: string
 }
 
 export function fail(failure: AttemptFailureKind, options: FailOptions = {}): Play {
-  const { afterMs = 5, idleMs = null, permanent = false, byApp = false } = options
-  return { kind: 'fail', failure, afterMs, idleMs, permanent, byApp }
+  const { afterMs = 5, idleMs = null, permanent = false, byApp = false, refused = null } = options
+  return { kind: 'fail', failure, afterMs, idleMs, permanent, byApp, refused }
 }
 
 /** Takes the request and never answers. */
@@ -166,8 +169,8 @@ export class Sent implements Attempt {
   #fail(play: Extract<Play, { kind: 'fail' }>): void {
     this.ended = true
     for (const timer of this.#timers) timer.cancel()
-    const { failure, permanent, byApp, idleMs } = play
-    const what = { kind: failure, code: 'TEST', message: 'scripted' }
+    const { failure, permanent, byApp, idleMs, refused } = play
+    const what = { kind: failure, code: 'TEST', message: refused ?? 'scripted', refused: refused !== null }
     this.listener.onFailure({ ...what, permanent, byApp, idleBeforeMs: idleMs })
   }
 

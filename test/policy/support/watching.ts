@@ -24,8 +24,8 @@ export const snapshotOf = (generation: number, hash: string, facts: Partial<Snap
 
 /** Text that holds `bad` is unusable, `half` is valid in part; everything else is a policy set. */
 export function loadText({ dir, mode, generation, knownHash }: LoadRequest): LoadAnswer {
-  const { files, hash, problem } = readPolicyDirectory(dir)
-  if (problem !== null) return { kind: 'unusable', hash, messages: [problem.text] }
+  const { files, hash, problems } = readPolicyDirectory(dir)
+  if (problems.length > 0) return { kind: 'unusable', hash, messages: problems.map(({ text }) => text) }
   if (hash === knownHash) return { kind: 'same' }
   const text = files.map(file => file.text).join('')
   const snapshot = snapshotOf(generation, hash)

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import { createSecureContext, type SecureContext } from 'node:tls'
 import type { TlsSettings } from '../../../src/core/snapshot.js'
 import { ownAnswer } from '../../../src/pipeline/answers.js'
-import type { RequestAddress } from '../../../src/pipeline/ports.js'
+import type { AppListener, RequestAddress } from '../../../src/pipeline/ports.js'
+import { ConnectDownstream } from '../../../src/proxy/connect-downstream.js'
 import type { ProxyDownstream } from '../../../src/proxy/downstream-port.js'
 import type { RequestHandler } from '../../../src/proxy/request-handler.js'
 import { type Lookup, lookupBy, Resolver } from '../../../src/proxy/resolver.js'
@@ -30,9 +31,11 @@ export class TestServer {
     onRequest: (exchange: Exchange) => void,
     options: Partial<ServerOptions> = {},
     upgrade: RequestHandler['upgrade'] = () => ({ proceed: false, answer: ownAnswer('no-route') }),
+    onTunnel: (downstream: ConnectDownstream) => AppListener = refuseTunnel,
   ) {
     const handler: RequestHandler = {
       handle: (downstream, address) => {
+        if (downstream instanceof ConnectDownstream) return onTunnel(downstream)
         const exchange: Exchange = { downstream, address, gone: 0, answered: 0 }
         this.exchanges.push(exchange)
         onRequest(exchange)
@@ -108,6 +111,12 @@ export function echo(exchange: Exchange): void {
   })
   body.stream.on('end', () => downstream.end([]))
   body.stream.on('error', () => downstream.destroy())
+}
+
+function refuseTunnel(downstream: ConnectDownstream): AppListener {
+  const { status, statusText, headers, body } = ownAnswer('no-route')
+  downstream.answer({ status, statusText, headers }, [], body)
+  return { onAnswered() {}, onAppGone() {} }
 }
 
 function readAuthority(tls: TlsSettings): SecureContext | Error {

@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest'
+import { formatMessages } from '../../src/policy/messages.js'
+import { load, messagesOf, together, upstream } from './set.js'
+
+const MiB = 1024 * 1024
+const filled = (text: string) => text.repeat(MiB / text.length)
+const numbered = (count: number, text: (n: number) => string) =>
+  Array.from({ length: count }, (_, n) => text(n)).join('')
+
+describe('a file of one MiB', () => {
+  it.each([
+    ['aliases', `x-a: &a x\nx-b:\n${filled('- *a\n')}`],
+    ['broken values', `x-a: [${filled('@,')}]`],
+    ['brackets that close nothing', `x-a: ${filled('}')}`],
+    ['merge keys', `x-a: &a { x: 1 }\nx-b: { ${filled('<<: *a,')} }`],
+  ])('of %s is read in part and refused', (_, text) => {
+    const { ok, messages } = load(text)
+    expect(ok).toBe(false)
+    expect(messages.map(({ code }) => code)).toContain('FB018')
+    expect(messages.length).toBeLessThan(3)
+  })
+
+  it('of documents is read in part and refused', () => {
+    expect(messagesOf(filled('---\n'))).toEqual([
+      'a.yaml:2002:1  more than 2000 documents in one file: no more are read [FB018]',
+    ])
+    expect(load(filled('%A\n---\n')).ok).toBe(false)
+  })
+
+  it('of one long text is no trouble', () => {
+    const long = filled(' x\n').slice(0, MiB - 200)
+    expect(messagesOf(`x-a: |\n${long}\n${upstream()}`)).toEqual([])
+  })
+})
+
+it('documents before the place where reading stopped are used with valid-only', () => {
+  const result = load(together(upstream('', 'a'), upstream('', 'b'), filled('- ')), 'valid-only')
+  expect(result).toMatchObject({ ok: false, messages: [{ code: 'FB014', line: 15 }] })
+  expect([...((result.ok ? undefined : result.partial)?.upstreams.keys() ?? [])]).toEqual(['a', 'b'])
+})
+
+describe('of very many messages', () => {
+  const bad = (count: number) => numbered(count, n => `  k${n}: 1\n`)
+  const unwise = (count: number) =>
+    `  routes:\n${numbered(count, n => `    - { name: r${n}, match: { path: /r${n} }, longPoll: true, timeouts: { attempt: 1s } }\n`)}`
+
+  it('100 are shown and the rest is counted', () => {
+    const lines = messagesOf(upstream() + bad(150))
+    expect(lines).toHaveLength(101)
+    expect(lines.at(-1)).toBe('and 50 more errors: mend those above first [FB019]')
+    expect(messagesOf(upstream() + bad(100))).toHaveLength(100)
+  })
+
+  it('the errors come first', () => {
+    const { messages, left } = load(upstream() + unwise(150) + bad(60))
+    expect(messages.filter(({ severity }) => severity === 'error')).toHaveLength(60)
+    expect(left).toEqual({ errors: 0, warnings: 110 })
+    expect(formatMessages(messages.slice(-1))).toBe('warning: and 110 more warnings: mend those above first [FB069]')
+  })
+
+  it('those of warnings alone leave the set valid', () => {
+    expect(load(upstream() + unwise(120))).toMatchObject({ ok: true, left: { errors: 0, warnings: 20 } })
+  })
+})
