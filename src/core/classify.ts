@@ -32,7 +32,8 @@ export interface ClassifyContext {
   readonly resend: boolean
 }
 
-export type FailureKind = 'connect' | 'reset' | 'timeout' | 'bad-response' | 'cut'
+/** `overloaded` = this host had no descriptor, memory or port left to connect with. */
+export type FailureKind = 'connect' | 'overloaded' | 'reset' | 'timeout' | 'bad-response' | 'cut'
 
 /** A good answer: nothing to do. */
 const SUCCESS_FACTS: AttemptFacts = Object.freeze(facts(null, 'success'))
@@ -61,7 +62,7 @@ export function classifyResponse(status: number, headers: readonly string[], ctx
 
 /** No response head came, or (`cut`) the body broke after it. `permanent`: no repetition can mend it (certificates). */
 export function classifyFailure(kind: FailureKind, permanent: boolean, retry: RetrySettings): AttemptFacts {
-  return facts(permanent ? null : failureCause(kind, retry), 'failure')
+  return facts(permanent ? null : failureCause(kind, retry), kind === 'overloaded' ? 'none' : 'failure')
 }
 
 /** Whether what was worth another attempt still is under other settings; `head` is that of the failed answer, if one came. */
@@ -85,6 +86,8 @@ export function stillRetryable(
 
 function failureCause(kind: FailureKind, retry: RetrySettings): RetryCause | null {
   switch (kind) {
+    case 'overloaded':
+      return failureCause('connect', retry)
     case 'connect':
     case 'reset':
     case 'timeout':

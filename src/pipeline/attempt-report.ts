@@ -1,5 +1,6 @@
 import type { BreakerPermit, SettledOutcome } from '../core/breaker-rules.js'
 import type { AttemptFacts } from '../core/classify.js'
+import type { OwnReason } from '../core/reasons.js'
 import type { AttemptFinished } from '../telemetry/events.js'
 import type { Exchange } from './exchange.js'
 import type { AttemptFailure } from './ports.js'
@@ -60,10 +61,26 @@ export function settleGateProbe(exchange: Exchange, hintMs: number | null, good:
   else guard.onGateProbe({ kind: good ? 'good' : 'nothing' })
 }
 
-/** The connection died of old age, not of this request: one free attempt on a fresh one (RFC 9112 §9.3.1). */
+/** Why an attempt brought no response head. */
+export interface RunFailure {
+  readonly reason: OwnReason
+  /** For people: `connect ECONNREFUSED`, `no answer within 1000 ms` … */
+  readonly text: string
+  /** Nothing was sent, so it may be repeated whatever the method. */
+  readonly nothingSent: boolean
+}
+
+export function runFailure({ kind, code, where }: AttemptFailure): RunFailure {
+  if (kind === 'overloaded') return { reason: kind, text: `${code}, this host has none left`, nothingSent: true }
+  const text = `${kind} ${code}${where === undefined ? '' : ` ${where}`}`
+  return { reason: kind, text, nothingSent: kind === 'connect' }
+}
+
+/** The connection died of old age, not of this request: one free attempt on a fresh one (RFC 9112 §9.3.1), one a request. */
 export function mayStartFresh(exchange: Exchange, failure: AttemptFailure): boolean {
   const { repeatable, downstream, lane, deps } = exchange
-  if (failure.kind !== 'reset' || (failure.idleBeforeMs ?? 0) < STALE_IDLE_MS) return false
+  if (exchange.freshUsed || failure.kind !== 'reset' || (failure.idleBeforeMs ?? 0) < STALE_IDLE_MS) return false
   if (!repeatable || downstream.body?.replayable === false) return false
-  return lane.stale.tryTake(deps.clock.nowMs())
+  exchange.freshUsed = lane.stale.tryTake(deps.clock.nowMs())
+  return exchange.freshUsed
 }

@@ -1,21 +1,20 @@
 import type { Timer } from '../clock/clock.js'
 import type { BreakerPermit, SettledOutcome } from '../core/breaker-rules.js'
 import { classifyFailure, classifyResponse, type FailureKind } from '../core/classify.js'
-import type { Outcome, OwnReason } from '../core/reasons.js'
+import type { Outcome } from '../core/reasons.js'
 import type { AttemptFinished } from '../telemetry/events.js'
 import { attemptFields } from './attempt-fields.js'
-import { learnFromAnswer, mayStartFresh, reportAttempt, settleAttempt, settleGateProbe } from './attempt-report.js'
+import {
+  learnFromAnswer,
+  mayStartFresh,
+  type RunFailure,
+  reportAttempt,
+  runFailure,
+  settleAttempt,
+  settleGateProbe,
+} from './attempt-report.js'
 import type { Exchange } from './exchange.js'
 import type { Attempt, AttemptFailure, AttemptListener, HeldResponse, RawHeaders, ResponseHead } from './ports.js'
-
-/** Why an attempt brought no response head. */
-export interface RunFailure {
-  readonly reason: OwnReason
-  /** For people: `connect ECONNREFUSED`, `no answer within 1000 ms` … */
-  readonly text: string
-  /** Nothing was sent, so it may be repeated whatever the method. */
-  readonly nothingSent: boolean
-}
 
 /** A deadline that cut an attempt sooner than this says nothing about the upstream, only about the app's patience. */
 const SHORT_DEADLINE_MS = 1000
@@ -36,7 +35,7 @@ export class AttemptRun implements AttemptListener {
   #outcome: Outcome = 'delivered'
   #settled = false
   #onWire = true
-  #freshUsed = false
+  #fresh = false
 
   constructor(exchange: Exchange, permit: BreakerPermit, nowMs: number) {
     this.#exchange = exchange
@@ -73,7 +72,7 @@ export class AttemptRun implements AttemptListener {
         downstream,
         set,
         avoid: memory?.avoid ?? NONE,
-        fresh: this.#freshUsed,
+        fresh: this.#fresh,
         connectTimeoutMs: policy.timeouts.connectMs,
         idleTimeoutMs: policy.timeouts.idleMs,
       },
@@ -115,10 +114,8 @@ export class AttemptRun implements AttemptListener {
   onFailure(failure: AttemptFailure): void {
     if (failure.byApp) return this.#endByApp()
     if (failure.refused === true) return this.#endRefused(failure.message)
-    if (!this.#freshUsed && mayStartFresh(this.#exchange, failure)) return this.#startFresh()
-    const { kind, code, permanent, where } = failure
-    const text = `${kind} ${code}${where === undefined ? '' : ` ${where}`}`
-    this.#fail(kind, permanent, { reason: kind, text, nothingSent: kind === 'connect' })
+    if (mayStartFresh(this.#exchange, failure)) return this.#startFresh()
+    this.#fail(failure.kind, failure.permanent, runFailure(failure))
   }
 
   onDelivered(bytes: number): void {
@@ -237,7 +234,7 @@ export class AttemptRun implements AttemptListener {
   }
 
   #startFresh(): void {
-    this.#freshUsed = true
+    this.#fresh = true
     this.#clock?.cancel()
     this.#sentMs = null
     this.#startMs = this.#exchange.deps.clock.nowMs()

@@ -2,6 +2,7 @@ import type { DeliveredOutcome, Outcome, OwnReason } from '../core/reasons.js'
 import { answerFields, ownAnswerFields } from './answer-fields.js'
 import { ownAnswer } from './answers.js'
 import type { Exchange } from './exchange.js'
+import { FULL_ROOM_RETRY_MS } from './wait.js'
 
 /** How a request ended, for the access log. */
 export interface Ending {
@@ -22,7 +23,7 @@ export function answerHeld(exchange: Exchange, outcome: Outcome): Ending | null 
 /** The last attempt brought no answer, or one too large to keep. */
 export function answerUnheld(exchange: Exchange, outcome: DeliveredOutcome): Ending {
   const failed = exchange.memory?.lastFailure?.reason
-  if (failed !== undefined) return answerOwn(exchange, failed, null)
+  if (failed !== undefined) return answerOwn(exchange, failed, failed === 'overloaded' ? FULL_ROOM_RETRY_MS : null)
   if (outcome !== 'breaker-open') return answerOwn(exchange, 'bad-response', null)
   return answerOwn(exchange, outcome, exchange.lane.guard.breaker.openForMs)
 }

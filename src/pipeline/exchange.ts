@@ -6,7 +6,8 @@ import type { EffectivePolicy, UpstreamSnapshot } from '../core/snapshot.js'
 import type { ActiveCall } from './active-calls.js'
 import { admit, type Call } from './admission.js'
 import { answerFields } from './answer-fields.js'
-import { AttemptRun, type RunFailure } from './attempt-run.js'
+import type { RunFailure } from './attempt-report.js'
+import { AttemptRun } from './attempt-run.js'
 import { DeadlineTimer } from './deadline-timer.js'
 import { answerHeld, answerOwn, answerUnheld, type Ending } from './endings.js'
 import type { ExchangeDeps } from './exchange-deps.js'
@@ -17,9 +18,6 @@ import { type RequestFacts, readRequestFacts } from './request-facts.js'
 import { RetryMemory } from './retry-memory.js'
 import { nextStep, stoppedBeforeSending } from './retry-step.js'
 import { Wait, type WaitPlace } from './wait.js'
-
-/** Largest failed answer kept through a wait; a larger one is destroyed, so that waiting calls cost little memory. */
-const HELD_ANSWER_BYTES = 16 * 1024
 
 /** The life of one request: admit → attempt → decide → wait → attempt … → answer. */
 export class Exchange implements AppListener, Call, ActiveCall {
@@ -39,6 +37,8 @@ export class Exchange implements AppListener, Call, ActiveCall {
   gateProbe = false
   hasTurn = false
   hasSlot = false
+  /** The free attempt after a stale connection, one a request. */
+  freshUsed = false
   readonly deadline: DeadlineTimer
   #phase: 'admitting' | 'attempting' | 'delivering' | 'over' = 'admitting'
   #run: AttemptRun | null = null
@@ -156,7 +156,7 @@ export class Exchange implements AppListener, Call, ActiveCall {
     if (!facts.retryable) return this.#commit(run, facts.stop === 'exhausted' ? 'layer' : 'delivered')
     const step = nextStep(this, this.#remember(), facts, null)
     if (step.retry) {
-      this.#remember().hold(run, head, HELD_ANSWER_BYTES)
+      this.#remember().hold(run, head)
       this.#retry(step.delayMs, facts, head.status, null)
     } else {
       if (step.denied !== null) reportDenied(this, step.denied)

@@ -62,8 +62,8 @@ export interface Downstream {
   destroy(): void
 }
 
-/** Why no response head came. Nothing was sent after `connect`. */
-export type AttemptFailureKind = 'connect' | 'reset' | 'bad-response'
+/** Why no response head came. Nothing was sent after `connect` and `overloaded`: this host had no descriptor left … */
+export type AttemptFailureKind = 'connect' | 'overloaded' | 'reset' | 'bad-response'
 
 export interface AttemptFailure {
   readonly kind: AttemptFailureKind

@@ -2,9 +2,13 @@ import type { Withdrawal } from '../core/budget.js'
 import { type RetryCause, stillRetryable } from '../core/classify.js'
 import type { DenialReason } from '../core/reasons.js'
 import type { RetrySettings } from '../core/snapshot.js'
-import type { AttemptRun, RunFailure } from './attempt-run.js'
+import type { RunFailure } from './attempt-report.js'
+import type { AttemptRun } from './attempt-run.js'
 import type { Lane } from './lane.js'
 import type { ResponseHead } from './ports.js'
+
+/** Largest failed answer kept through a wait; a larger one is destroyed, so that waiting calls cost little memory. */
+const HELD_ANSWER_BYTES = 16 * 1024
 
 /**
  * What one request remembers of its failed attempts, and what it has withdrawn from the budgets for the next one. Made
@@ -31,12 +35,12 @@ export class RetryMemory {
   }
 
   /** Keeps the answer of `run` instead of the one before. */
-  hold(run: AttemptRun, head: ResponseHead, maxBytes: number): void {
+  hold(run: AttemptRun, head: ResponseHead): void {
     this.held?.discard()
     this.held = run
     this.#head = head
     this.lastFailure = null
-    run.hold(maxBytes)
+    run.hold(HELD_ANSWER_BYTES)
     if (run.connection !== null) this.avoid.push(run.connection)
   }
 

@@ -2,7 +2,7 @@ import { backoffDelayMs } from '../core/backoff.js'
 import type { AttemptFacts } from '../core/classify.js'
 import { decideRetry } from '../core/decide.js'
 import type { DeliveredOutcome, DenialReason } from '../core/reasons.js'
-import type { RunFailure } from './attempt-run.js'
+import type { RunFailure } from './attempt-report.js'
 import type { Exchange } from './exchange.js'
 import type { RetryMemory } from './retry-memory.js'
 

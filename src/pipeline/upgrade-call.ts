@@ -11,6 +11,7 @@ import { FULL_ROOM_RETRY_MS } from './wait.js'
 
 const OUTCOME_OF: Readonly<Record<Exclude<UpgradeOutcome['kind'], 'response'>, Outcome>> = {
   connect: 'connect',
+  overloaded: 'overloaded',
   reset: 'reset',
   'bad-response': 'bad-response',
   timeout: 'attempt-timeout',

@@ -52,7 +52,8 @@ export class BodyCapture implements RequestBody {
 
   capture(maxBytes: number): void {
     this.#maxBytes = maxBytes
-    this.#pull()
+    // Who waits for a 100 shall not send for nothing: it is asked when an upstream is there to take the body.
+    if (this.#beforeFirstRead === null) this.#pull()
   }
 
   onComplete(fn: () => void): void {

@@ -13,6 +13,8 @@ const KEEP_ALIVE_MARGIN_MS = 1_000
 /** Breaker failures in a row after which a connection is not used again. */
 const MAX_FAILURES = 2
 
+const NOTHING = Buffer.alloc(0)
+
 /** undici wants one; no name is ever resolved and no Host field taken from it. */
 const ORIGIN = new URL('http://upstream')
 
@@ -33,6 +35,8 @@ export class Connection {
   expendable = false
   /** undici's: goes on with an answer that waits for the app; does nothing when none waits. */
   resumeReading: (() => void) | null = null
+  /** It ended by a reset although undici hears of an ordinary end. */
+  reset: CodedError | null = null
   private failures = 0
   private idleMs: number | null = null
   private bytesReadBefore = 0
@@ -47,8 +51,7 @@ export class Connection {
   ) {
     // These two must hear of it before undici does, which listens once it has connected.
     socket.on('error', renameReset)
-    // At the end all is read. undici's parser must not be found waiting there: it would throw.
-    socket.on('end', () => this.resumeReading?.())
+    socket.on('end', () => this.onEnd())
     let handed = false
     this.client = new Client(ORIGIN, {
       connect: (_options, done) => {
@@ -92,6 +95,17 @@ export class Connection {
   /** The upstream has yet to take what was written. */
   get backedUp(): boolean {
     return this.socket.writableLength > 0
+  }
+
+  /**
+   * libuv tells a reset that comes in one moment with data as an ordinary end, which would complete a body that nothing
+   * else frames. The system still knows: it refuses even to write nothing.
+   */
+  private onEnd(): void {
+    // At the end all is read. undici's parser must not be found waiting there: it would throw.
+    this.resumeReading?.()
+    if (this.socket.writable) this.socket.write(NOTHING)
+    if (this.socket.errored !== null) this.reset = new CodedError(RESET_BY_PEER, 'reset by the upstream')
   }
 
   /** Counts breaker failures in a row. */

@@ -22,6 +22,9 @@ export const INVALID_REQUEST = 'INVALID_REQUEST'
 const CERTIFICATE =
   /^(CERT_|CRL_|ERR_TLS_CERT|DEPTH_ZERO_SELF_SIGNED|SELF_SIGNED_CERT|UNABLE_TO_(GET|VERIFY|DECODE|DECRYPT)|INVALID_(CA|PURPOSE)$|PATH_LENGTH_EXCEEDED|HOSTNAME_MISMATCH|ERR_SSL_.*(CERTIFICATE|UNKNOWN_CA))/
 
+/** This host has no descriptor, memory or port left: no fault of the upstream. */
+const HOST_SHORT_CODES = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL'])
+
 const BAD_RESPONSE_CODES = new Set([
   'UND_ERR_HEADERS_OVERFLOW',
   'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
@@ -72,7 +75,7 @@ export function connectFailure(error: Error): AttemptFailure {
   const refused = code === FORBIDDEN_ADDRESS
   const { address, port } = cause as { address?: string; port?: number }
   return {
-    kind: 'connect',
+    kind: connectKind(code),
     code,
     message: cause.message,
     // An address without a port is the path of a socket.
@@ -82,6 +85,10 @@ export function connectFailure(error: Error): AttemptFailure {
     byApp: false,
     idleBeforeMs: null,
   }
+}
+
+export function connectKind(code: string): 'connect' | 'overloaded' {
+  return HOST_SHORT_CODES.has(code) ? 'overloaded' : 'connect'
 }
 
 /** After the request was handed to a connection, before the response head. */

@@ -72,7 +72,7 @@ export class Resolver {
   }
 
   private ask(hostname: string, name: Name): void {
-    if (name.asking) return
+    if (name.asking) return this.refreshDirectly(hostname, name)
     name.asking = true
     const slow = this.clock.after(SLOW_MS, () => this.askDirectly(hostname, name))
     this.threads.run(name.troubled, left => {
@@ -88,6 +88,13 @@ export class Resolver {
         answer(name, error)
       })
     })
+  }
+
+  /** The question still waits for a thread, and what the second way found has grown old meanwhile. */
+  private refreshDirectly(hostname: string, name: Name): void {
+    if (name.addresses.length === 0) return
+    name.freshUntilMs = this.clock.nowMs() + FAILED_REFRESH_MS
+    this.askDirectly(hostname, name)
   }
 
   private askDirectly(hostname: string, name: Name): void {

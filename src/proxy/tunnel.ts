@@ -12,7 +12,7 @@ import type { TlsSettings } from '../core/snapshot.js'
 import { ownAnswer } from '../pipeline/answers.js'
 import type { UpgradeGranted } from '../pipeline/ports.js'
 import type { EventSink } from '../telemetry/events.js'
-import { CONNECT_TIMEOUT, CodedError, codeOf, INVALID_STATUS } from './failure.js'
+import { CONNECT_TIMEOUT, CodedError, codeOf, connectKind, INVALID_STATUS } from './failure.js'
 import { forwardResponseHeaders } from './headers.js'
 import { answerText } from './refuse-socket.js'
 import { relayRefusal } from './relay-refusal.js'
@@ -161,10 +161,13 @@ export class Tunnel {
     const code = codeOf(error)
     if (this.#stage === 'open') this.#broken('upstream', error)
     else
-      this.#fail(code.startsWith('HPE_') ? 'bad-response' : this.#stage === 'connecting' ? 'connect' : 'reset', error)
+      this.#fail(
+        code.startsWith('HPE_') ? 'bad-response' : this.#stage === 'connecting' ? connectKind(code) : 'reset',
+        error,
+      )
   }
 
-  #fail(kind: 'connect' | 'reset' | 'bad-response' | 'timeout', error: Error): void {
+  #fail(kind: 'connect' | 'overloaded' | 'reset' | 'bad-response' | 'timeout', error: Error): void {
     if (!this.#settleHandshake('refused')) return
     this.granted.onOutcome({ kind, code: codeOf(error) })
     this.#notice('upgrade failed', kind, codeOf(error))

@@ -134,6 +134,7 @@ export class WireCall implements Dispatcher.DispatchHandler {
 
   onComplete(trailers: unknown): void {
     if (this.phase !== 'delivering' && this.phase !== 'holding') return
+    if (this.connection.reset !== null) return this.broken(this.connection.reset)
     // undici's type says strings; the raw handler interface gives buffers.
     if (this.phase === 'delivering') this.attempt.downstream.end(decodeHeaders((trailers ?? []) as Buffer[]))
     if (this.holder !== null && this.head !== null) this.held = { head: this.head, body: this.holder.whole() }

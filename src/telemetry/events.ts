@@ -42,7 +42,16 @@ export interface AttemptFinished {
   readonly attempt: number
   /** Upstream status, or `null` when no head came. */
   readonly status: number | null
-  readonly result: 'response' | 'connect' | 'reset' | 'timeout' | 'bad-response' | 'cut' | 'aborted' | 'deadline'
+  readonly result:
+    | 'response'
+    | 'connect'
+    | 'overloaded'
+    | 'reset'
+    | 'timeout'
+    | 'bad-response'
+    | 'cut'
+    | 'aborted'
+    | 'deadline'
   readonly durationMs: number
 }
 

@@ -42,7 +42,8 @@ let library: ReturnType<typeof load> | undefined
 
 /**
  * At the first scrape only: prom-client takes 45 ms to load and samples the event loop from then on, which a sidecar
- * that nobody scrapes need not pay. Not by `import()`: on a busy host Node 20 now and then makes an empty namespace of it.
+ * that nobody scrapes need not pay. Not by `import()`: of a CommonJS package Node 20 now and then makes an empty namespace
+ * on a busy host, and keeps that for good.
  */
 function load(): { client: typeof import('prom-client'); ofProcess: Registry } {
   const client = createRequire(import.meta.url)('prom-client') as typeof import('prom-client')

@@ -145,6 +145,11 @@ describe('classifying a failure', () => {
     }
   })
 
+  it('says nothing about the upstream when this host has run out of something', () => {
+    expect(classifyFailure('overloaded', false, retry())).toMatchObject({ why: 'connect', breaker: 'none' })
+    expect(classifyFailure('overloaded', false, retry([], false))).toMatchObject({ retryable: false, breaker: 'none' })
+  })
+
   it('never repeats a bad response, a cut or what no repetition can mend, yet counts them', () => {
     const never = { retryable: false, why: null, breaker: 'failure' }
     expect(classifyFailure('bad-response', false, retry())).toMatchObject(never)

@@ -12,7 +12,7 @@ describe('F016 of Transfer-Encoding and Content-Length one is silently preferred
     const lenient = ['env', 'NODE_OPTIONS=--insecure-http-parser --no-warnings']
     const docs = [upstreamDoc('u', upstream.url)]
     const plain = await stage.sidecar(docs)
-    return { upstream, plain, lenient: await stage.sidecar(docs, [], lenient) }
+    return { upstream, plain, lenient: await stage.sidecar(docs, [], { through: lenient }) }
   })
   const BOTH = 'POST /u/x HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nG'
   const TWO = 'POST /u/x HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab'

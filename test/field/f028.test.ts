@@ -15,7 +15,7 @@ describe('F028 a head above the limit is a nameless 500 from upstream, a bare st
     })
     const docs = [upstreamDoc('u', upstream.url, { retry: quickRetry({ maxAttempts: 3 }), budget: ample })]
     const wide = ['env', 'NODE_OPTIONS=--max-http-header-size=65536']
-    return { upstream, sidecar: await stage.sidecar(docs), wide: await stage.sidecar(docs, [], wide) }
+    return { upstream, sidecar: await stage.sidecar(docs), wide: await stage.sidecar(docs, [], { through: wide }) }
   })
 
   test.for(['/one', '/many', '/interim'])(

@@ -19,7 +19,7 @@ async function follows(
   within?: readonly string[],
 ) {
   await edit(calls(URL, 1))
-  const sidecar = await stage.sidecar({ path: dir }, [], within)
+  const sidecar = await stage.sidecar({ path: dir }, [], { through: within ?? [] })
   for (const expected of [2, 3]) {
     await edit(calls(URL, expected))
     await followed(`edit ${expected}`, sidecar, expected, POLL_MS)

@@ -19,7 +19,7 @@ describe.skipIf(why !== null).concurrent('F081: at the start it is told whether 
     const map = await stage.configMapDir({ [FILE]: calls(URL, 1) })
     const dir = await stage.policyDir({ [FILE]: '' })
     const mount = withReadOnlyMount(join(map.path, FILE), join(dir.path, FILE))
-    const sidecar = await stage.sidecar(dir, [], mount)
+    const sidecar = await stage.sidecar(dir, [], { through: mount })
     const line = await notice(sidecar, /subPath/)
     expect(line['msg']).toBe(
       `${join(dir.path, FILE)}: mounted as a single file (subPath), so edits never arrive; mount the whole directory`,
@@ -33,7 +33,7 @@ describe.skipIf(why !== null).concurrent('F081: at the start it is told whether 
   test('to a ConfigMap that is mounted as a whole, read-only, and it does', async ({ stage }) => {
     const map = await stage.configMapDir({ [FILE]: calls(URL, 1) })
     const dir = await stage.policyDir({})
-    const sidecar = await stage.sidecar(dir, [], withReadOnlyMount(map.path, dir.path))
+    const sidecar = await stage.sidecar(dir, [], { through: withReadOnlyMount(map.path, dir.path) })
     expect(await notice(sidecar, /is a mounted ConfigMap/)).toMatchObject({ level: 30 })
     for (const expected of [2, 3, 2]) {
       await map.write({ [FILE]: calls(URL, expected) })
@@ -45,7 +45,7 @@ describe.skipIf(why !== null).concurrent('F081: at the start it is told whether 
   test('to a plain directory (an emptyDir), read-only to the sidecar alone, and it does', async ({ stage }) => {
     const dir = await stage.policyDir({ [FILE]: calls(URL, 1) })
     const point = await stage.policyDir({})
-    const sidecar = await stage.sidecar(point, [], withReadOnlyMount(dir.path, point.path))
+    const sidecar = await stage.sidecar(point, [], { through: withReadOnlyMount(dir.path, point.path) })
     expect(await notice(sidecar, /is a plain directory/)).toMatchObject({ level: 30 })
     await dir.replace(FILE, calls(URL, 2))
     await followed('the edit', sidecar, 2, POLL_MS)
@@ -55,7 +55,7 @@ describe.skipIf(why !== null).concurrent('F081: at the start it is told whether 
     const dir = await stage.policyDir({ [FILE]: calls(URL, 1) })
     await writeFile(join(dir.path, 'ca.pem'), '')
     const mount = withReadOnlyMount('/dev/null', join(dir.path, 'ca.pem'))
-    const sidecar = await stage.sidecar(dir, [], mount)
+    const sidecar = await stage.sidecar(dir, [], { through: mount })
     await notice(sidecar, /is a plain directory/)
     expect(sidecar.output).not.toContain('subPath')
   })

@@ -54,13 +54,13 @@ describe('a connection that died of old age', () => {
     expect(call.summary).toBe('502 reset after 1')
   })
 
-  it('is replaced once per attempt', async () => {
-    const stage = new Stage({ retry: { maxAttempts: 1 } })
-    stage.upstream.plays(stale, stale, reply(200))
+  it('is replaced once per request, so that at most one call more than maxAttempts is made', async () => {
+    const stage = new Stage({ retry: { maxAttempts: 2 } })
+    stage.upstream.plays(stale, stale, stale, reply(200))
     const call = stage.get()
     await stage.finish()
-    expect(call.summary).toBe('502 reset after 1')
-    expect(stage.upstream.sent).toHaveLength(2)
+    expect(call.summary).toBe('502 reset after 2')
+    expect(stage.upstream.sent).toHaveLength(3)
   })
 
   it('is replaced five times in a burst and then once a second', async () => {

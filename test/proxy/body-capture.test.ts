@@ -198,6 +198,23 @@ describe('a captured body', () => {
     expect([app.unread, body.capturedBytes]).toEqual([0, 0])
   })
 
+  it('asks for 100 Continue not even for the copy before somebody reads', async () => {
+    const app = new AppRequest()
+    let asked = 0
+    const body = new BodyCapture(app, null, () => {
+      asked += 1
+    })
+    body.capture(100)
+    await settle()
+    expect(asked).toBe(0)
+    const { text } = collect(body.open())
+    await settle()
+    expect(asked).toBe(1)
+    app.sends('abc')
+    await settle()
+    expect([text(), body.replayable, body.capturedBytes]).toEqual(['abc', true, 3])
+  })
+
   it('asks for 100 Continue when it is first read, not before', async () => {
     const app = new AppRequest()
     let asked = 0

@@ -237,6 +237,7 @@ describe('Expect: 100-continue', () => {
     expect(downstream.forwardHeaders).toEqual(['Via', '1.1 forbear'])
     expect(client.received).toBe('')
     downstream.body?.capture(10)
+    downstream.openBody()?.stream.resume()
     await client.untilHas('HTTP/1.1 100 Continue\r\n\r\n')
     client.send('hi')
     await eventually(() => downstream.body?.complete === true)

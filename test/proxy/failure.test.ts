@@ -27,6 +27,14 @@ describe('a certificate error', () => {
   })
 })
 
+describe('a host that has run out of descriptors, memory or ports', () => {
+  it('is to blame itself', () => {
+    for (const code of ['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL']) {
+      expect(connectFailure(new CodedError(code, ''))).toMatchObject({ kind: 'overloaded', code, permanent: false })
+    }
+  })
+})
+
 describe('several addresses that all fail', () => {
   it('are told by the first', () => {
     const error = new AggregateError([new CodedError('ECONNREFUSED', 'connect ECONNREFUSED ::1'), new Error('other')])

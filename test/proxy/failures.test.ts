@@ -1,4 +1,4 @@
-import { createServer } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { Resolver } from '../../src/proxy/resolver.js'
 import { type Call, call, RawUpstream, until } from './support/call.js'
@@ -144,4 +144,27 @@ describe('an answer that is not HTTP is a bad response', () => {
     const one = await answerWith(`HTTP/1.1 200 OK\r\nX: ${'a'.repeat(17_000)}\r\n\r\n`)
     expect((await one.over).failure?.code).toBe('UND_ERR_HEADERS_OVERFLOW')
   })
+})
+
+describe('an answer that only its end frames', () => {
+  const cases: [string, string, (socket: Socket) => void, 'delivered' | 'cut'][] = [
+    ['is delivered when the upstream closes', 'part', socket => socket.end(), 'delivered'],
+    // The system then reports both at once, and libuv an ordinary end.
+    ['is cut when a reset comes in one moment with the data', 'part', socket => socket.resetAndDestroy(), 'cut'],
+    ['is cut when a reset comes before any data', '', socket => socket.resetAndDestroy(), 'cut'],
+  ]
+  for (const [title, body, end, expected] of cases) {
+    it(title, async () => {
+      const raw = await RawUpstream.start(socket => {
+        socket.on('data', () => {
+          socket.write(`HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n${body}`)
+          end(socket)
+        })
+      })
+      const { transport, upstream } = transportTo(raw)
+      const one = call(transport, upstream)
+      expect((await one.over).end).toBe(expected)
+      expect(one.app.destroyed).toBe(expected === 'cut')
+    })
+  }
 })

@@ -140,6 +140,30 @@ describe('the resolver', () => {
     expect(clock.pendingTimers).toBe(0)
   })
 
+  it('refreshes in the second way too while dead names hold every thread', async () => {
+    const { asked, askedDirectly, resolve, pass } = stage()
+    for (const name of ['dead1', 'dead2', 'good']) resolve(name)
+    await pass(500)
+    const [, , first] = askedDirectly
+    first?.done(null, GOOD)
+    await pass(30_000)
+    expect(resolve('good')[0]).toHaveLength(2)
+    expect(askedDirectly.length).toBe(4)
+    resolve('good')
+    expect(askedDirectly.length).toBe(4)
+    askedDirectly[3]?.done(null, [{ address: '10.0.0.9', family: 4 }])
+    expect(resolve('good')).toEqual([['10.0.0.9']])
+    expect(asked.map(one => one.name)).toEqual(['dead1', 'dead2'])
+    await pass(30_000)
+    resolve('good')
+    askedDirectly[4]?.done(NOT_FOUND, [])
+    expect(resolve('good')).toEqual([['10.0.0.9']])
+    expect(askedDirectly.length).toBe(5)
+    await pass(5_000)
+    resolve('good')
+    expect(askedDirectly.length).toBe(6)
+  })
+
   it('takes no failure of the second way for an answer, and prefers what the first one says', async () => {
     const { asked, askedDirectly, resolve, pass, clock } = stage()
     const [slow, both] = [resolve('slow'), resolve('both')]

@@ -1,7 +1,7 @@
 /** The sidecar as its users run it: a process started by its command, seen through its ports and its output. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { type Answer, type CallOptions, call } from './client.js'
 import { Metrics } from './metrics.js'
@@ -9,6 +9,26 @@ import { freePort } from './ports.js'
 import { nowMs, until, within } from './time.js'
 
 const CLI = fileURLToPath(new URL('../../../dist/cmd/forbear.js', import.meta.url))
+
+const PROBE = new URL('probe.mjs', import.meta.url).href
+
+/** How the process is started, where a test wants more than the command. */
+export interface Launch {
+  /** Makes `probe()` work. */
+  readonly probed?: boolean
+  /** Most file descriptors that the process may have. */
+  readonly maxDescriptors?: number
+  /** In front of node: a program that runs the rest of its arguments, e.g. in a namespace. */
+  readonly through?: readonly string[]
+}
+
+/** What the process holds on to, after a garbage collection. */
+export interface Probe {
+  /** What keeps the event loop alive, by kind. */
+  readonly handles: Record<string, number>
+  readonly heapBytes: number
+  readonly externalBytes: number
+}
 
 /** One JSON line of the log. */
 export type LogLine = Readonly<Record<string, unknown>>
@@ -42,6 +62,8 @@ export class Sidecar {
   readonly logs: LogLine[] = []
   /** Everything on stdout and stderr, for messages that are not JSON. */
   output = ''
+  /** stderr alone: a healthy process says nothing there. */
+  stderr = ''
   readonly exited: Promise<Exit>
   exit: Exit | null = null
 
@@ -60,8 +82,8 @@ export class Sidecar {
     this.#collect()
   }
 
-  /** Starts the command and does not wait for anything. `within` = a command that runs another, such as unshare. */
-  static async spawn(policies: string, args: readonly string[] = [], within: readonly string[] = []): Promise<Sidecar> {
+  /** Starts the command and does not wait for anything. */
+  static async spawn(policies: string, args: readonly string[] = [], launch: Launch = {}): Promise<Sidecar> {
     if (!existsSync(CLI)) throw new Error('dist/cmd/forbear.js is missing: run `npm run build` first')
     const [port, admin, health] = [await freePort(), await freePort(), await freePort()]
     const listeners = [
@@ -72,8 +94,8 @@ export class Sidecar {
       '--health',
       `127.0.0.1:${health}`,
     ]
-    const command = [...within, process.execPath, CLI, 'run', '--policies', policies, ...listeners, ...args]
-    const child = spawn(command[0] as string, command.slice(1), {
+    const [program = '', ...rest] = [...commandLine(launch), CLI, 'run', '--policies', policies, ...listeners, ...args]
+    const child = spawn(program, rest, {
       env: cleanEnvironment(),
       stdio: ['ignore', 'pipe', 'pipe'],
     })
@@ -81,8 +103,8 @@ export class Sidecar {
   }
 
   /** Starts the command and waits until `/readyz` says 200. */
-  static async start(policies: string, args: readonly string[] = []): Promise<Sidecar> {
-    const sidecar = await Sidecar.spawn(policies, args)
+  static async start(policies: string, args: readonly string[] = [], launch?: Launch): Promise<Sidecar> {
+    const sidecar = await Sidecar.spawn(policies, args, launch)
     await sidecar.ready()
     return sidecar
   }
@@ -156,6 +178,26 @@ export class Sidecar {
     return Number(kib) * 1_024
   }
 
+  /** CPU time so far, of all threads, ms (in steps of 10). */
+  async cpuMs(): Promise<number> {
+    const stat = await readFile(`/proc/${this.pid}/stat`, 'latin1')
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return (Number(fields[11]) + Number(fields[12])) * 10
+  }
+
+  /** Open file descriptors, sockets included. */
+  async descriptors(): Promise<number> {
+    return (await readdir(`/proc/${this.pid}/fd`)).length
+  }
+
+  /** Only of a process that was launched `probed`. */
+  async probe(): Promise<Probe> {
+    const before = this.logs.length
+    this.child.kill('SIGUSR2')
+    const line = await until('the probe answers', () => this.logs.slice(before).find(one => 'probe' in one))
+    return line['probe'] as Probe
+  }
+
   signal(name: NodeJS.Signals): void {
     this.child.kill(name)
   }
@@ -175,7 +217,10 @@ export class Sidecar {
     const onText = (chunk: Buffer): void => {
       this.output += chunk.toString()
     }
-    this.child.stderr?.on('data', onText)
+    this.child.stderr?.on('data', (chunk: Buffer) => {
+      onText(chunk)
+      this.stderr += chunk.toString()
+    })
     this.child.stdout?.on('data', (chunk: Buffer) => {
       onText(chunk)
       const lines = (rest + chunk.toString()).split('\n')
@@ -192,6 +237,12 @@ export class Sidecar {
       // Not a log line; it stays in `output`.
     }
   }
+}
+
+function commandLine({ probed, maxDescriptors, through = [] }: Launch): string[] {
+  const node = probed ? [process.execPath, '--expose-gc', '--import', PROBE] : [process.execPath]
+  const limit = maxDescriptors === undefined ? [] : ['bash', '-c', `ulimit -n ${maxDescriptors}; exec "$0" "$@"`]
+  return [...through, ...limit, ...node]
 }
 
 /** Neither this machine's proxy settings nor its FORBEAR_… may reach the process under test. */

@@ -1,10 +1,11 @@
 /** What one end-to-end test stands on; everything it started is gone when the test ends. */
 import { rm } from 'node:fs/promises'
+import { connect, type Socket } from 'node:net'
 import { test as base } from 'vitest'
 import { ConfigMapDir, type Files } from '../../support/config-map.js'
 import { type Document, PolicyDir, temporary, toYaml } from './policies.js'
 import { type RawScript, RawUpstream } from './raw-upstream.js'
-import { Sidecar } from './sidecar.js'
+import { type Launch, Sidecar } from './sidecar.js'
 import { Upstream, type UpstreamOptions } from './upstream.js'
 
 export class Stage {
@@ -39,9 +40,9 @@ export class Stage {
   async sidecar(
     policies: readonly Document[] | { readonly path: string },
     args: readonly string[] = [],
-    within: readonly string[] = [],
+    launch?: Launch,
   ): Promise<Sidecar> {
-    const sidecar = await this.spawn(policies, args, within)
+    const sidecar = await this.spawn(policies, args, launch)
     await sidecar.ready()
     return sidecar
   }
@@ -50,12 +51,22 @@ export class Stage {
   async spawn(
     policies: readonly Document[] | { readonly path: string },
     args: readonly string[] = [],
-    within: readonly string[] = [],
+    launch?: Launch,
   ): Promise<Sidecar> {
     const { path } = 'path' in policies ? policies : await this.policyDir({ 'policies.yaml': toYaml(...policies) })
-    const sidecar = await Sidecar.spawn(path, args, within)
+    const sidecar = await Sidecar.spawn(path, args, launch)
     this.#sidecars.push(sidecar)
     return sidecar
+  }
+
+  /** Open connections to a port on which nothing is said; some may have been closed by the other side. */
+  async connections(port: number, count: number): Promise<Socket[]> {
+    const sockets = Array.from({ length: count }, () => connect(port, '127.0.0.1').on('error', () => {}))
+    this.later(async () => sockets.map(socket => socket.destroy()))
+    await Promise.all(
+      sockets.map(socket => new Promise(resolve => socket.once('connect', resolve).once('close', resolve))),
+    )
+    return sockets
   }
 
   later(ending: () => Promise<unknown>): void {
