@@ -16,7 +16,7 @@ export interface TimeoutSettings {
   readonly totalMs: number
   /** Longest gap between two body bytes, either way. */
   readonly idleMs: number
-  /** The whole response, head and body. */
+  /** The whole response, head and body, from the end of the request body. */
   readonly responseMs: number
 }
 

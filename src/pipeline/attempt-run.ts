@@ -135,11 +135,11 @@ export class AttemptRun implements AttemptListener {
 
   /** Commits: from here on the app sees this answer. */
   deliver(outcome: Outcome, extra: RawHeaders): void {
-    const { deps, policy, arrivedMs } = this.#exchange
+    const { deps, policy, deadline } = this.#exchange
     this.#outcome = outcome
     const { responseMs } = policy.timeouts
     if (responseMs !== Number.POSITIVE_INFINITY) {
-      const leftMs = Math.max(0, arrivedMs + responseMs - deps.clock.nowMs())
+      const leftMs = Math.max(0, responseMs - deadline.elapsedMs(deps.clock.nowMs()))
       this.#clock = deps.clock.after(leftMs, () => this.#onResponseTimeout())
     }
     this.#attempt?.deliver(extra)
@@ -202,7 +202,7 @@ export class AttemptRun implements AttemptListener {
   #onResponseTimeout(): void {
     this.#attempt?.abort()
     this.#exchange.downstream.destroy()
-    this.onCut('RESPONSE_TIMEOUT', false)
+    this.onCut('RESPONSE_TIMEOUT', this.#attempt?.heldByApp === true)
   }
 
   #fail(kind: FailureKind, permanent: boolean, failure: RunFailure): void {

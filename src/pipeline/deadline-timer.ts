@@ -3,6 +3,8 @@ import type { Clock, Timer } from '../clock/clock.js'
 /** The one deadline of a request. `Infinity` = none runs. */
 export class DeadlineTimer {
   atMs = Number.POSITIVE_INFINITY
+  /** When its time began, kept when it is cleared; `null` = not yet. */
+  #sinceMs: number | null = null
   readonly #clock: Clock
   readonly #onDue: () => void
   #timer: Timer | null = null
@@ -12,10 +14,16 @@ export class DeadlineTimer {
     this.#onDue = onDue
   }
 
-  set(atMs: number, nowMs: number): void {
+  start(durationMs: number, nowMs: number): void {
     this.clear()
-    this.atMs = atMs
-    if (atMs !== Number.POSITIVE_INFINITY) this.#timer = this.#clock.after(Math.max(0, atMs - nowMs), this.#onDue)
+    this.#sinceMs = nowMs
+    this.atMs = nowMs + durationMs
+    if (durationMs !== Number.POSITIVE_INFINITY) this.#timer = this.#clock.after(durationMs, this.#onDue)
+  }
+
+  /** Since its start; 0 before. */
+  elapsedMs(nowMs: number): number {
+    return this.#sinceMs === null ? 0 : nowMs - this.#sinceMs
   }
 
   clear(): void {

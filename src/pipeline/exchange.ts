@@ -39,7 +39,7 @@ export class Exchange implements AppListener, Call, ActiveCall {
   hasSlot = false
   /** The free attempt after a stale connection, one a request. */
   freshUsed = false
-  readonly #deadline: DeadlineTimer
+  readonly deadline: DeadlineTimer
   #phase: 'admitting' | 'attempting' | 'delivering' | 'over' = 'admitting'
   #run: AttemptRun | null = null
 
@@ -57,7 +57,7 @@ export class Exchange implements AppListener, Call, ActiveCall {
     this.arrivedMs = deps.clock.nowMs()
     this.facts = readRequestFacts(downstream.method, downstream.headers, policy, deps.clock.wallMs())
     this.mintedKey = this.facts.repeat.kind === 'generate' ? deps.newKey() : null
-    this.#deadline = new DeadlineTimer(deps.clock, () => this.#onDeadline())
+    this.deadline = new DeadlineTimer(deps.clock, () => this.#onDeadline())
   }
 
   get kind(): CallKind {
@@ -78,7 +78,7 @@ export class Exchange implements AppListener, Call, ActiveCall {
   }
   /** `Infinity` while the body is still coming in. */
   get deadlineMs(): number {
-    return this.#deadline.atMs
+    return this.deadline.atMs
   }
 
   start(): void {
@@ -91,7 +91,7 @@ export class Exchange implements AppListener, Call, ActiveCall {
 
   /** At the end of the request body. */
   #startTotal(nowMs: number): void {
-    if (this.#phase !== 'delivering' && this.#phase !== 'over') this.#deadline.set(nowMs + this.facts.totalMs, nowMs)
+    if (this.#phase !== 'delivering' && this.#phase !== 'over') this.deadline.start(this.facts.totalMs, nowMs)
     this.wait?.recount()
   }
 
@@ -120,7 +120,7 @@ export class Exchange implements AppListener, Call, ActiveCall {
     if (this.attempts === 1) this.lane.onFirstAttempt(nowMs)
     this.memory?.spend()
     // A wait puts a deadline on a call whose body is still coming in; the upload itself is never cut by it.
-    if (this.downstream.body?.complete === false) this.#deadline.clear()
+    if (this.downstream.body?.complete === false) this.deadline.clear()
     this.#phase = 'attempting'
     this.#run = new AttemptRun(this, permit, nowMs)
     this.#run.start()
@@ -148,7 +148,8 @@ export class Exchange implements AppListener, Call, ActiveCall {
     this.#phase = 'admitting'
     // Let go by the line, it may still wait for a slot; it need not stand in line again for that.
     if (place !== 'slot') this.hasTurn = false
-    if (this.deadlineMs === Number.POSITIVE_INFINITY) this.#startTotal(nowMs)
+    if (this.deadlineMs === Number.POSITIVE_INFINITY && this.downstream.body?.complete === false)
+      this.#startTotal(nowMs)
   }
 
   onHead(run: AttemptRun, head: ResponseHead, facts: AttemptFacts): void {
@@ -189,7 +190,7 @@ export class Exchange implements AppListener, Call, ActiveCall {
 
   #commit(run: AttemptRun, outcome: DeliveredOutcome): void {
     this.#phase = 'delivering'
-    this.#deadline.clear()
+    this.deadline.clear()
     this.headMs = this.deps.clock.nowMs() - this.arrivedMs
     run.deliver(outcome, answerFields(this.attempts, outcome, this.facts.maxAttempts))
   }
@@ -233,7 +234,7 @@ export class Exchange implements AppListener, Call, ActiveCall {
     if (this.#phase === 'over') return
     this.#phase = 'over'
     this.wait?.leave()
-    this.#deadline.clear()
+    this.deadline.clear()
     this.memory?.end(this.deps.clock.nowMs())
     this.#returnGateProbe()
     reportFinished(this, ending)

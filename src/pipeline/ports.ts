@@ -88,6 +88,8 @@ export interface Attempt {
   readonly connection: object | null
   /** Body bytes handed to the app so far. */
   readonly bytes: number
+  /** The answer stands still because the app does not read it. */
+  readonly heldByApp: boolean
   /** Commits: head (end-to-end fields plus `extra`) and body stream to the app. Only inside `onHead`. */
   deliver(extra: RawHeaders): void
   /** Reads the body up to `maxBytes` and keeps it, else destroys it. Only inside `onHead`. */

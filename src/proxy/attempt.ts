@@ -47,6 +47,10 @@ export class UndiciAttempt implements Attempt {
     return this.call?.delivery?.bytes ?? 0
   }
 
+  get heldByApp(): boolean {
+    return this.call?.delivery?.paused === true
+  }
+
   start(): void {
     const nowMs = this.tools.clock.nowMs()
     const connection = this.request.fresh ? null : this.pool.take(this.request.avoid, nowMs)

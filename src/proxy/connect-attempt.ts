@@ -13,6 +13,7 @@ const ESTABLISHED = Object.freeze({ status: 200, statusText: 'Connection Establi
 export class ConnectAttempt implements Attempt {
   readonly connection = null
   readonly bytes = 0
+  readonly heldByApp = false
   private readonly dial: Dial
   /** Between the connection and its delivery. */
   private socket: Socket | null = null

@@ -113,6 +113,8 @@ export class NodeDownstream implements ProxyDownstream, ResponseOwner {
     const fields = typeof body === 'string' ? [...head.headers] : this.#heldFields(head, body)
     for (const item of extra) fields.push(item)
     this.#beforeHead()
+    // Whatever is behind a request that we refuse may be the rest of it, and may never come.
+    if (typeof body === 'string' && head.status === 400) this.#response.shouldKeepAlive = false
     this.#response.answerWith(head.status, head.statusText, fields, body)
   }
 

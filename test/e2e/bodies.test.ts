@@ -10,6 +10,9 @@ import type { Upstream } from './harness/upstream.js'
 
 const MIB = 1_048_576
 const BLOCK = randomBytes(MIB)
+/** Streamed each way; 1024 by hand, in the measure of the design. */
+const LARGE = Number(process.env['FORBEAR_TEST_BODY_MIB'] ?? 200)
+const LARGE_MS = 30_000 + LARGE * 500
 
 const files = (upstream: Upstream, retry: Record<string, unknown> = {}) => [
   upstreamDoc('files', upstream.url, { retry: quickRetry(retry), budget: ample }),
@@ -37,39 +40,29 @@ const serves = (upstream: Upstream, count: number): Upstream =>
   })
 
 describe('large bodies', () => {
-  test('an upload of 50 MB arrives whole, with memory bounded', async ({ stage }) => {
+  test(`an upload of ${LARGE} MiB arrives whole, chunked or declared, with memory bounded`, {
+    timeout: LARGE_MS,
+  }, async ({ stage }) => {
     const upstream = (await stage.upstream()).runs(({ received }) => ({ body: received.bodySha256 }))
     const sidecar = await stage.sidecar(files(upstream))
     await sidecar.call('/files/warm')
-    for (const method of ['POST', 'PUT']) {
-      const answer = await sidecar.call('/files/x', { method, body: blocks(50) })
-      expect([answer.status, answer.text]).toEqual([200, blocksSha256(50)])
+    const lengths = [{ 'Transfer-Encoding': 'chunked' }, { 'Content-Length': String(LARGE * MIB) }]
+    for (const [n, headers] of lengths.entries()) {
+      const method = n === 0 ? 'POST' : 'PUT'
+      const answer = await sidecar.call('/files/x', { method, headers, body: blocks(LARGE), timeoutMs: LARGE_MS })
+      expect([answer.status, answer.text]).toEqual([200, blocksSha256(LARGE)])
     }
     expect(await sidecar.memoryBytes('VmHWM')).toBeLessThan(150 * MIB)
   })
 
-  test('a download of 50 MB arrives whole, with memory bounded', async ({ stage }) => {
-    const upstream = serves(await stage.upstream(), 50)
+  test(`a download of ${LARGE} MiB arrives whole, with memory bounded`, { timeout: LARGE_MS }, async ({ stage }) => {
+    const upstream = serves(await stage.upstream(), LARGE)
     const sidecar = await stage.sidecar(files(upstream))
-    for (let n = 0; n < 2; n++) {
-      const answer = await sidecar.call('/files/x')
-      expect(answer.body.length).toBe(50 * MIB)
-      expect(createHash('sha256').update(answer.body).digest('hex')).toBe(blocksSha256(50))
-    }
+    const hash = createHash('sha256')
+    const res = await open(sidecar.port, '/files/x', { timeoutMs: LARGE_MS })
+    for await (const chunk of res as AsyncIterable<Buffer>) hash.update(chunk)
+    expect(hash.digest('hex')).toBe(blocksSha256(LARGE))
     expect(await sidecar.memoryBytes('VmHWM')).toBeLessThan(150 * MIB)
-  })
-
-  test('an app that reads slowly holds the upstream back', async ({ stage }) => {
-    const upstream = serves(await stage.upstream(), 200)
-    const sidecar = await stage.sidecar(files(upstream))
-    const res = await open(sidecar.port, '/files/x')
-    res.pause()
-    await sleep(1_500)
-    const [socket] = upstream.sockets
-    // What the kernel's buffers on both ways and a few stream buffers take.
-    expect(socket?.bytesWritten).toBeLessThan(40 * MIB)
-    expect(await sidecar.memoryBytes('VmHWM')).toBeLessThan(150 * MIB)
-    res.destroy()
   })
 })
 

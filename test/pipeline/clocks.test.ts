@@ -163,6 +163,30 @@ describe('the response clock', () => {
     expect(stage.finishedOf(call)).toMatchObject({ outcome: 'cut', durationMs: 5000 })
     expect(stage.status().breaker.failuresInARow).toBe(1)
   })
+
+  it('begins with the end of the request body, as the others do, and not anew with an attempt', async () => {
+    const stage = new Stage({ timeouts: { responseMs: 5000, totalMs: Number.POSITIVE_INFINITY } })
+    stage.upstream.playsByPath({
+      '/fits': [reply(503), reply(200, { bodyMs: 4700 })],
+      '/late': [reply(503), reply(200, { bodyMs: 4800 })],
+    })
+    const uploading = { headers: { 'idempotency-key': 'k' }, uploading: true }
+    const [fits, late] = [stage.post('/fits', uploading), stage.post('/late', uploading)]
+    await stage.run(60_000)
+    for (const call of [fits, late]) call.body?.end()
+    await stage.run(5100)
+    // 10 ms each to two heads and 200 ms of back-off are part of it.
+    expect([fits.summary, late.summary]).toEqual(['200 delivered after 2', 'destroyed'])
+  })
+
+  it('is none of the upstream’s when the app does not read', async () => {
+    const stage = new Stage({ timeouts: { responseMs: 5000 } })
+    stage.upstream.plays(reply(200, { bodyMs: 60_000, byApp: true }))
+    const call = stage.get()
+    await stage.run(5000)
+    expect([call.summary, stage.finishedOf(call).outcome]).toEqual(['destroyed', 'cut'])
+    expect(stage.status().breaker.failuresInARow).toBe(0)
+  })
 })
 
 describe('the other clocks', () => {

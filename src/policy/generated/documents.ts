@@ -153,7 +153,7 @@ export interface Timeouts {
    */
   idle?: string
   /**
-   * The whole response, head and body.
+   * The whole response, head and body, from the end of the request body.
    */
   response?: string
 }

@@ -628,7 +628,7 @@ export const SCHEMA: JsonSchema = {
           "patternErrorMessage": "Not allowed here; write duration 1ms to 24h, or `none`."
         },
         "response": {
-          "description": "The whole response, head and body.",
+          "description": "The whole response, head and body, from the end of the request body.",
           "type": "string",
           "pattern": "^(none|(?=.)([0-9]{1,12}h)?([0-9]{1,12}m)?([0-9]{1,12}s)?([0-9]{1,12}ms)?)$",
           "x-format": "duration-or-none",
@@ -639,7 +639,7 @@ export const SCHEMA: JsonSchema = {
             "2m",
             "none"
           ],
-          "markdownDescription": "The whole response, head and body.\n\nAllowed: duration 1ms to 24h, or `none`.\n\nDefault: none.",
+          "markdownDescription": "The whole response, head and body, from the end of the request body.\n\nAllowed: duration 1ms to 24h, or `none`.\n\nDefault: none.",
           "patternErrorMessage": "Not allowed here; write duration 1ms to 24h, or `none`."
         }
       }

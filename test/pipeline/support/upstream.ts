@@ -103,6 +103,10 @@ export class Sent implements Attempt {
     if (play.kind === 'fail') this.#later(play.afterMs, () => this.#fail(play))
   }
 
+  get heldByApp(): boolean {
+    return this.play.kind === 'reply' && this.play.byApp
+  }
+
   deliver(extra: RawHeaders): void {
     const play = this.#choose()
     const { call, listener } = this
