@@ -31,7 +31,7 @@ it.each<[string, string]>([
     'match: { hosts: [a, foo]bar] }',
     '6:27  something follows the ] that ends the value: a comma is missing, or the value needs quotes [FB010]',
   ],
-  ['tls: { serverName: ${HOST} }', '6:22  { ends an unquoted value: put the value in quotes, "${HOST}" [FB010]'],
+  ['tls: { serverName: ${HOST} }', '6:22  ${HOST} is left: variables are not expanded: run envsubst first [FB012]'],
 ])('an unquoted value that brackets cut in two is told in one message: %j', (lines, message) => {
   expect(told(lines)).toEqual([message])
 })
