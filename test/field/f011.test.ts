@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { rawCall } from '../e2e/harness/client.js'
+import { lastCall } from '../e2e/harness/client.js'
 import { onOneStage } from '../e2e/harness/one-stage.js'
 import { ample, quickRetry, upstreamDoc } from '../e2e/harness/policies.js'
 
@@ -22,7 +22,7 @@ describe('F011 fields of a failed attempt leak into the final answer, or take it
   })
 
   const ask = async (path: string): Promise<string> =>
-    rawCall(hop.sidecar.port, `GET /u/${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`, 3_000)
+    lastCall(hop.sidecar.port, `GET /u/${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`)
 
   test('only the last attempt is seen, byte for byte', async () => {
     const reply = await ask('fields')

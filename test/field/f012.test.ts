@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { rawCall } from '../e2e/harness/client.js'
+import { lastCall } from '../e2e/harness/client.js'
 import { onOneStage } from '../e2e/harness/one-stage.js'
 import { ample, quickRetry, upstreamDoc } from '../e2e/harness/policies.js'
 import { sleep, until } from '../e2e/harness/time.js'
@@ -28,7 +28,7 @@ describe('F012 the retry wrapper breaks upgrades, or loses the tail of an answer
     ['/switch-and-die', 101],
   ] as const)('a handshake that meets %s is sent once', async ([path, status]) => {
     const before = hop.upstream.transcripts.length
-    const reply = await rawCall(hop.sidecar.port, `GET /u${path} HTTP/1.1\r\nHost: a\r\n${HANDSHAKE}\r\n`, 1_000)
+    const reply = await lastCall(hop.sidecar.port, `GET /u${path} HTTP/1.1\r\nHost: a\r\n${HANDSHAKE}\r\n`)
     expect(reply.startsWith(`HTTP/1.1 ${status} `)).toBe(true)
     expect(hop.upstream.transcripts.length - before).toBe(1)
   })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { rawCall } from '../e2e/harness/client.js'
+import { lastCall } from '../e2e/harness/client.js'
 import { onOneStage } from '../e2e/harness/one-stage.js'
 import { upstreamDoc } from '../e2e/harness/policies.js'
 import { unframed } from './support/unframed.js'
@@ -34,7 +34,7 @@ describe('F014 DELETE and OPTIONS with chunks are framed as empty, their body be
   /** What reaches the upstream of a request that closes its connection. */
   async function sent(request: string): Promise<string> {
     const arrived = hop.upstream.mark()
-    await rawCall(hop.sidecar.port, request, 500)
+    await lastCall(hop.sidecar.port, request)
     return arrived()
   }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { rawCall } from '../e2e/harness/client.js'
+import { lastCall } from '../e2e/harness/client.js'
 import { onOneStage } from '../e2e/harness/one-stage.js'
 import { upstreamDoc } from '../e2e/harness/policies.js'
 
@@ -25,7 +25,7 @@ describe('F016 of Transfer-Encoding and Content-Length one is silently preferred
   ] as const)(
     'a request with %s is 400 and the end of its connection, and nothing is sent on',
     async ([, bytes, which]) => {
-      const reply = await rawCall(hop[which].port, bytes)
+      const reply = await lastCall(hop[which].port, bytes)
       expect(reply).toMatch(/^HTTP\/1\.1 400 [^]*\r\nConnection: close\r\n/)
       expect(reply.match(/HTTP\/1\.1 \d/g)?.length).toBe(1)
       expect(hop.upstream.transcripts.join('')).not.toContain('POST')

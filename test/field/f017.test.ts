@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { rawCall } from '../e2e/harness/client.js'
+import { lastCall } from '../e2e/harness/client.js'
 import { onOneStage } from '../e2e/harness/one-stage.js'
 import { ample, quickRetry, upstreamDoc } from '../e2e/harness/policies.js'
 
@@ -32,7 +32,7 @@ describe('F017 hop-by-hop fields and what Connection names pass the proxy, both 
 
   const ask = (path: string, extra = ''): Promise<string> => {
     const fields = [...HOP_BY_HOP, ...END_TO_END].join('\r\n')
-    return rawCall(
+    return lastCall(
       hop.sidecar.port,
       `GET /u/${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${fields}\r\n${extra}\r\n`,
     )
@@ -58,8 +58,8 @@ describe('F017 hop-by-hop fields and what Connection names pass the proxy, both 
 
   test('Upgrade and HTTP2-Settings end here, and so does their mention', async () => {
     const sent = hop.upstream.mark()
-    const offer = 'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAM\r\n'
-    expect(await rawCall(hop.sidecar.port, `GET /u/x HTTP/1.1\r\nHost: a\r\n${offer}\r\n`)).toMatch(/^HTTP\/1\.1 200 /)
+    const offer = 'Connection: close, Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAM\r\n'
+    expect(await lastCall(hop.sidecar.port, `GET /u/x HTTP/1.1\r\nHost: a\r\n${offer}\r\n`)).toMatch(/^HTTP\/1\.1 200 /)
     expect(sent()).not.toMatch(/upgrade|http2|AAM/i)
   })
 
@@ -67,7 +67,7 @@ describe('F017 hop-by-hop fields and what Connection names pass the proxy, both 
     const sent = hop.upstream.mark()
     const head = 'POST /u/x HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n'
     const named = 'Connection: close, Host, Content-Length, Transfer-Encoding, Via, forbear-attempt\r\n'
-    await rawCall(hop.sidecar.port, `${head}${named}\r\nhi`)
+    await lastCall(hop.sidecar.port, `${head}${named}\r\nhi`)
     const text = sent()
     expect(text).toMatch(/\r\nhost: 127\.0\.0\.1:\d+\r\n/i)
     expect(text).toMatch(/\r\ncontent-length: 2\r\n/i)

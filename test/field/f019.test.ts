@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { rawCall } from '../e2e/harness/client.js'
+import { lastCall } from '../e2e/harness/client.js'
 import { onOneStage } from '../e2e/harness/one-stage.js'
 import { ample, quickRetry, upstreamDoc } from '../e2e/harness/policies.js'
 
@@ -29,7 +29,7 @@ describe('F019 of several Set-Cookie lines one survives, or they are joined by c
   })
 
   const ask = (line: string, fields = ''): Promise<string> =>
-    rawCall(hop.sidecar.port, `${line} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${fields}\r\n`)
+    lastCall(hop.sidecar.port, `${line} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${fields}\r\n`)
   const linesOf = (text: string, name: RegExp): string[] => text.split('\r\n').filter(line => name.test(line))
 
   test.for(['GET /u/x', 'HEAD /u/x', 'GET /u/fails'])(

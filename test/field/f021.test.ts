@@ -1,6 +1,6 @@
 import { Agent } from 'node:http'
 import { describe, expect, test } from 'vitest'
-import { rawCall } from '../e2e/harness/client.js'
+import { lastCall } from '../e2e/harness/client.js'
 import { onOneStage } from '../e2e/harness/one-stage.js'
 import { ample, quickRetry, upstreamDoc } from '../e2e/harness/policies.js'
 
@@ -39,7 +39,7 @@ describe('F021 a HEAD answer tells the length 0 instead of that of the resource 
   })
 
   test.for(['/chunked', '/none'])('an answer without a length (%s) gets none made up', async path => {
-    const reply = await rawCall(hop.sidecar.port, `HEAD /u${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`)
+    const reply = await lastCall(hop.sidecar.port, `HEAD /u${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`)
     expect(reply).toMatch(/^HTTP\/1\.1 200 /)
     expect(reply).not.toMatch(/content-length/i)
     expect(reply.endsWith('\r\n\r\n')).toBe(true)
@@ -47,13 +47,13 @@ describe('F021 a HEAD answer tells the length 0 instead of that of the resource 
 
   test('a body that comes all the same reaches nobody', async () => {
     const head = 'HEAD /u/rude HTTP/1.1\r\nHost: a\r\n'
-    const reply = await rawCall(hop.sidecar.port, `${head}\r\n${head}Connection: close\r\n\r\n`)
+    const reply = await lastCall(hop.sidecar.port, `${head}\r\n${head}Connection: close\r\n\r\n`)
     expect(reply.match(/HTTP\/1\.1 200 OK/g)?.length).toBe(2)
     expect(reply).not.toContain('nobody')
   })
 
   test('an answer of our own has no body either', async () => {
-    const reply = await rawCall(hop.sidecar.port, 'HEAD /nobody/x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
+    const reply = await lastCall(hop.sidecar.port, 'HEAD /nobody/x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
     expect(reply).toMatch(/^HTTP\/1\.1 404 [^]*content-length: \d+\r\n[^]*\r\n\r\n$/)
   })
 })

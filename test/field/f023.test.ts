@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { open, rawCall } from '../e2e/harness/client.js'
+import { lastCall, open } from '../e2e/harness/client.js'
 import { onOneStage } from '../e2e/harness/one-stage.js'
 import { upstreamDoc } from '../e2e/harness/policies.js'
 
@@ -39,7 +39,7 @@ describe('F023 an answer with an odd Trailer makes the writer throw, and the pro
       const other = await open(hop.sidecar.port, '/u/slow')
       const answer = await hop.sidecar.call(`/u${path}`)
       expect([answer.status, answer.text]).toEqual([200, 'ok'])
-      const old = await rawCall(hop.sidecar.port, `GET /u${path} HTTP/1.0\r\nHost: a\r\n\r\n`, 1_000)
+      const old = await lastCall(hop.sidecar.port, `GET /u${path} HTTP/1.0\r\nHost: a\r\n\r\n`)
       expect(old).toMatch(/^HTTP\/1\.1 200 [^]*\r\n\r\nok$/)
       expect(old).not.toMatch(/transfer-encoding/i)
       expect(other.destroyed).toBe(false)

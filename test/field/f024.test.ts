@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { rawCall } from '../e2e/harness/client.js'
+import { lastCall } from '../e2e/harness/client.js'
 import { onOneStage } from '../e2e/harness/one-stage.js'
 import { upstreamDoc } from '../e2e/harness/policies.js'
 import { unframed } from './support/unframed.js'
@@ -20,7 +20,7 @@ describe('F024 trailers are dropped while their announcement is still sent, or a
     }
   })
   const get = (path: string, version = '1.1'): Promise<string> =>
-    rawCall(hop.sidecar.port, `GET /u${path} HTTP/${version}\r\nHost: a\r\nConnection: close\r\nTE: trailers\r\n\r\n`)
+    lastCall(hop.sidecar.port, `GET /u${path} HTTP/${version}\r\nHost: a\r\nConnection: close\r\nTE: trailers\r\n\r\n`)
 
   test.for(['/x', '/unannounced'])('those of an answer (%s) arrive, each of them, in order', async path => {
     const reply = await get(path)
@@ -39,7 +39,7 @@ describe('F024 trailers are dropped while their announcement is still sent, or a
     async announced => {
       const sent = hop.upstream.mark()
       const head = `PUT /u/x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${announced}${CHUNKED}\r\n`
-      const reply = await rawCall(hop.sidecar.port, `${head}2\r\nhi\r\n0\r\nx-sum: 3\r\ncookie: evil\r\n\r\n`)
+      const reply = await lastCall(hop.sidecar.port, `${head}2\r\nhi\r\n0\r\nx-sum: 3\r\ncookie: evil\r\n\r\n`)
       expect(reply).toMatch(/^HTTP\/1\.1 200 /)
       expect(unframed(sent())).toMatchObject({ body: 'hi', rest: '' })
       expect(sent()).not.toMatch(/trailer|x-sum|evil/i)

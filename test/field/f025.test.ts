@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { open, rawCall } from '../e2e/harness/client.js'
+import { lastCall, open } from '../e2e/harness/client.js'
 import { onOneStage } from '../e2e/harness/one-stage.js'
 import { ample, quickRetry, upstreamDoc } from '../e2e/harness/policies.js'
 
@@ -31,7 +31,7 @@ describe('F025 interim answers are taken for the final one, or dropped (node#928
   })
 
   test('103 and 102 are passed on with their fields, then the one final answer', async () => {
-    const reply = await rawCall(hop.sidecar.port, 'GET /u/x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
+    const reply = await lastCall(hop.sidecar.port, 'GET /u/x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
     expect(reply).toMatch(/^HTTP\/1\.1 103 Early Hints\r\nLink: <\/a\.css>; rel=preload\r\nX-One: 1\r\n/)
     expect(reply.match(/HTTP\/1\.1 \d{3}/g)).toEqual(['HTTP/1.1 103', 'HTTP/1.1 102', 'HTTP/1.1 200'])
     expect(reply).toMatch(/\r\n\r\nok$/)
@@ -42,7 +42,7 @@ describe('F025 interim answers are taken for the final one, or dropped (node#928
   })
 
   test('HTTP/1.0 gets the final answer only', async () => {
-    const reply = await rawCall(hop.sidecar.port, 'GET /u/x HTTP/1.0\r\nHost: a\r\n\r\n')
+    const reply = await lastCall(hop.sidecar.port, 'GET /u/x HTTP/1.0\r\nHost: a\r\n\r\n')
     expect(reply).toMatch(/^HTTP\/1\.1 200 [^]*\r\n\r\nok$/)
   })
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { rawCall } from '../e2e/harness/client.js'
+import { lastCall } from '../e2e/harness/client.js'
 import { onOneStage } from '../e2e/harness/one-stage.js'
 import { ample, quickRetry, upstreamDoc } from '../e2e/harness/policies.js'
 import { RawClient } from '../proxy/support/raw-client.js'
@@ -45,18 +45,18 @@ describe('F026 with Expect: 100-continue the fields that the proxy adds are miss
     '%j is the same',
     async field => {
       const head = `PUT /u/x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${field}Content-Length: 2\r\n\r\nhi`
-      const reply = await rawCall(hop.sidecar.port, head)
+      const reply = await lastCall(hop.sidecar.port, head)
       expect(reply.match(/HTTP\/1\.1 \d{3}/g)).toEqual(['HTTP/1.1 100', 'HTTP/1.1 200'])
     },
   )
 
   test('without a body there is nothing to ask for', async () => {
-    const reply = await rawCall(hop.sidecar.port, `GET /u/x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${EXPECT}\r\n`)
+    const reply = await lastCall(hop.sidecar.port, `GET /u/x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${EXPECT}\r\n`)
     expect(reply.match(/HTTP\/1\.1 \d{3}/g)).toEqual(['HTTP/1.1 200'])
   })
 
   test('HTTP/1.0 knows no 100', async () => {
-    const reply = await rawCall(
+    const reply = await lastCall(
       hop.sidecar.port,
       `PUT /u/x HTTP/1.0\r\nHost: a\r\n${EXPECT}Content-Length: 2\r\n\r\nhi`,
     )
@@ -70,7 +70,7 @@ describe('F026 with Expect: 100-continue the fields that the proxy adds are miss
   })
 
   test('an unknown expectation is refused', async () => {
-    const reply = await rawCall(
+    const reply = await lastCall(
       hop.sidecar.port,
       'PUT /u/x HTTP/1.1\r\nHost: a\r\nExpect: 200-ok\r\nContent-Length: 2\r\n\r\nhi',
     )

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { problem, rawCall } from '../e2e/harness/client.js'
+import { lastCall, problem } from '../e2e/harness/client.js'
 import { onOneStage } from '../e2e/harness/one-stage.js'
 import { ample, quickRetry, upstreamDoc } from '../e2e/harness/policies.js'
 
@@ -46,7 +46,7 @@ describe('F028 a head above the limit is a nameless 500 from upstream, a bare st
     'a request with too large a %s is 431 with a reason, is logged, and reaches no upstream',
     async ([, bytes]) => {
       const [sent, lines] = [hop.upstream.mark(), hop.sidecar.logs.length]
-      const reply = await rawCall(hop.sidecar.port, bytes)
+      const reply = await lastCall(hop.sidecar.port, bytes)
       expect(reply).toMatch(/^HTTP\/1\.1 431 [^]*"reason":"headers-too-large"/)
       await expect.poll(() => JSON.stringify(hop.sidecar.logs.slice(lines))).toContain('headers-too-large')
       expect(sent()).not.toMatch(/ccc/)
@@ -55,7 +55,7 @@ describe('F028 a head above the limit is a nameless 500 from upstream, a bare st
   )
 
   test('neither is held against the upstream more than any bad answer', async () => {
-    await rawCall(hop.sidecar.port, `GET /u/x HTTP/1.1\r\nHost: a\r\nCookie: ${KIB_17}\r\n\r\n`)
+    await lastCall(hop.sidecar.port, `GET /u/x HTTP/1.1\r\nHost: a\r\nCookie: ${KIB_17}\r\n\r\n`)
     await hop.sidecar.call('/u/fine')
     expect((await hop.sidecar.upstreamStatus('u')).breaker).toMatchObject({ state: 'closed', failuresInARow: 0 })
   })
@@ -63,7 +63,7 @@ describe('F028 a head above the limit is a nameless 500 from upstream, a bare st
   test('the limit can be raised, for both sides alike', async () => {
     const sent = hop.upstream.mark()
     const fields = `Host: a\r\nConnection: close\r\nCookie: ${KIB_17}\r\n`
-    const reply = await rawCall(hop.wide.port, `GET /u/one HTTP/1.1\r\n${fields}\r\n`)
+    const reply = await lastCall(hop.wide.port, `GET /u/one HTTP/1.1\r\n${fields}\r\n`)
     expect(reply).toMatch(/^HTTP\/1\.1 200 OK\r\nX: c{17408}\r\n[^]*\r\n\r\nok$/)
     expect(sent()).toContain(KIB_17)
   })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { rawCall } from '../e2e/harness/client.js'
+import { lastCall } from '../e2e/harness/client.js'
 import { onOneStage } from '../e2e/harness/one-stage.js'
 import { upstreamDoc } from '../e2e/harness/policies.js'
 
@@ -38,7 +38,7 @@ describe('F029 the path is rewritten on the way: // folded, .. resolved, signed 
   /** Request lines at the upstream. */
   async function linesFor(bytes: string): Promise<string[]> {
     const sent = hop.upstream.mark()
-    await rawCall(hop.sidecar.port, `${bytes}Connection: close\r\n\r\n`)
+    await lastCall(hop.sidecar.port, `${bytes}Connection: close\r\n\r\n`)
     return sent().match(/^[A-Z]+ \S+ HTTP\/1\.1$/gm) ?? []
   }
 
@@ -63,7 +63,7 @@ describe('F029 the path is rewritten on the way: // folded, .. resolved, signed 
   })
 
   test('OPTIONS * concerns us, not an upstream, and is refused', async () => {
-    expect(await rawCall(hop.sidecar.port, 'OPTIONS * HTTP/1.1\r\nHost: based.internal\r\n\r\n')).toMatch(
+    expect(await lastCall(hop.sidecar.port, 'OPTIONS * HTTP/1.1\r\nHost: based.internal\r\n\r\n')).toMatch(
       /^HTTP\/1\.1 400 /,
     )
     expect(await linesFor('OPTIONS /u/* HTTP/1.1\r\nHost: a\r\n')).toEqual(['OPTIONS /* HTTP/1.1'])

@@ -111,6 +111,9 @@ export function rawCall(port: number, bytes: string, quietMs = 500): Promise<str
   })
 }
 
+/** As `rawCall`, for bytes after which the sidecar closes the connection, however busy the machine is. */
+export const lastCall = (port: number, bytes: string): Promise<string> => rawCall(port, bytes, 10_000)
+
 /** Whether something accepts connections on the port. */
 export function listens(port: number): Promise<boolean> {
   return new Promise(resolve => {
