@@ -51,6 +51,8 @@ const reloaded = (result: 'applied' | 'rejected'): ForbearEvent => ({
   upstreams: 1,
   durationMs: 1,
   messages: [],
+  noPolicy: [],
+  kept: [],
 })
 
 describe('requests', () => {

@@ -23,9 +23,12 @@ export function sidecarStatus(over: Partial<SidecarStatus> = {}): SidecarStatus 
     hash: 'c0ffee',
     loadedAt: '2024-05-06T07:08:09.000Z',
     lastReloadError: null,
+    noPolicy: [],
+    kept: [],
     draining: false,
     retries: 'on',
     upstreams: [upstreamStatus()],
+    listeners: new Map(),
     ...over,
   }
 }
