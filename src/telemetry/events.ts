@@ -182,6 +182,8 @@ export interface UpstreamStatus {
     readonly mode: string
     readonly openForMs: number
     readonly failuresInARow: number
+    /** By hand (`POST /upstreams/NAME/breaker`), whatever is edited. */
+    readonly held: 'open' | 'closed' | null
   }
   readonly budget: { readonly balance: number; readonly ratio: number }
   readonly gate: { readonly closed: boolean; readonly closedForMs: number }

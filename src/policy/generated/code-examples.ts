@@ -21,7 +21,7 @@ export const CODE_EXAMPLES: readonly CodeExample[] = [
     "code": "FB001",
     "severity": "error",
     "title": "the policy directory cannot be read",
-    "meaning": "The directory of `--policies` does not exist, is not a directory, or may not be read.",
+    "meaning": "The directory of `--policies` does not exist, is not a directory, or may not be read; or its link ..data, by which a ConfigMap is mounted, points to nothing.",
     "wrong": {
       "kind": "shell",
       "text": "# nothing has made the directory yet"
