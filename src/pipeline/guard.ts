@@ -174,7 +174,7 @@ export class Guard {
   }
 
   #onHalfOpen(): void {
-    if (this.line.length === 0) return
+    if (this.line.empty) return
     this.line.sendOne()
     this.#probeSoon()
   }

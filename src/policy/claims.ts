@@ -1,11 +1,12 @@
 /** Names, ports, hosts and prefixes that only one document may have. */
 import { type ListenAddress, overlap, parseListenAddress } from '../core/listen-address.js'
-import type { MessageCode } from './codes.js'
+import { CODES, type MessageCode } from './codes.js'
 import { matchOf } from './compile-upstream.js'
 import { message, type Path, valueAt, whereText } from './document.js'
 import type { JudgedDocument } from './judge.js'
 import type { PolicyMessage } from './messages.js'
 import { isFaulty } from './overlay.js'
+import { parseTarget } from './target.js'
 
 export interface Conflicts {
   readonly messages: readonly PolicyMessage[]
@@ -22,6 +23,8 @@ interface Claim {
   /** Narrows the key down where equal keys alone are no conflict. */
   readonly meets?: (other: Claim) => boolean
   readonly address?: ListenAddress
+  /** Port and base path of a target; a host that is only named has none. */
+  readonly base?: string
 }
 
 export function findConflicts(judged: readonly JudgedDocument[]): Conflicts {
@@ -36,8 +39,8 @@ export function findConflicts(judged: readonly JudgedDocument[]): Conflicts {
       taken.set(key, [...others, claim])
       continue
     }
-    documents.add(other.owner).add(claim.owner)
     const { code, path } = claim
+    if (CODES[code].severity === 'error') documents.add(other.owner).add(claim.owner)
     messages.push(message(claim.owner.document, { code, path, text: claim.text(other) }))
   }
   return { messages, documents }
@@ -70,12 +73,13 @@ function claimsOf(owner: JudgedDocument): Claim[] {
     path: wrote ? PREFIX : NAME,
     text: other => `the path prefix ${match.pathPrefix}${wrote ? '' : ', the default,'} ${claimedBy(other)}`,
   }
-  return [own, ...listenClaims(owner), prefix, ...hostClaims(owner, match.hosts)]
+  return [own, ...listenClaims(owner), prefix, ...hostClaims(owner, match.hosts), ...urlClaims(owner, match.hosts)]
 }
 
 const NAME: Path = ['metadata', 'name']
 const PREFIX: Path = ['spec', 'match', 'pathPrefix']
 const LISTEN: Path = ['spec', 'listen']
+const TARGET: Path = ['spec', 'target']
 const HOSTS: Path = ['spec', 'match', 'hosts']
 
 function hostClaims(owner: JudgedDocument, hosts: readonly string[]): Claim[] {
@@ -87,6 +91,45 @@ function hostClaims(owner: JudgedDocument, hosts: readonly string[]): Claim[] {
     path: [...HOSTS, written.findIndex(item => String(item).toLowerCase() === host)],
     text: other => `the host ${host} ${claimedBy(other)}`,
   }))
+}
+
+/** An absolute-form target is for the upstream with its host in `match.hosts`, else for the one with that target. */
+function urlClaims(owner: JudgedDocument, hosts: readonly string[]): Claim[] {
+  const code = 'FB072'
+  const written = valueAt(owner.document.root, HOSTS) as readonly unknown[]
+  const named = hosts.map((host, index): Claim => {
+    const at = written.findIndex(item => String(item).toLowerCase() === host)
+    const text = ({ owner: { name } }: Claim) =>
+      `the host ${host} is the target of the Upstream "${name}": calls to its URL go to "${owner.name}"`
+    return { code, key: bareHost(host), owner, path: [...HOSTS, at === -1 ? index : at], meets: isTarget, text }
+  })
+  const target = valueAt(owner.document.root, TARGET)
+  const parsed = typeof target === 'string' ? parseTarget(target) : null
+  if (parsed === null || 'error' in parsed || parsed.socketPath !== undefined) return named
+  const own: Claim = {
+    code,
+    key: bareHost(parsed.hostname),
+    owner,
+    path: TARGET,
+    base: `${parsed.port}${parsed.basePath}`,
+    meets: other => other.base === undefined || other.base === own.base,
+    text: other =>
+      other.base === undefined
+        ? `the host ${parsed.hostname} is in match.hosts of the Upstream "${other.owner.name}" at ${placeOf(other)}: calls to this URL go there`
+        : `this is also the target of the Upstream "${other.owner.name}" at ${placeOf(other)}: calls to this URL go there`,
+  }
+  // Who claims the host of its own target means the same calls.
+  return [...named.filter(({ key }) => key !== own.key), own]
+}
+
+const isTarget = (other: Claim) => other.base !== undefined
+
+/** As calls name it: without the final dot, in lower case. */
+function bareHost(host: string): string {
+  return host
+    .toLowerCase()
+    .replace(/\.$/, '')
+    .replace(/^\[(.*)\]$/, '$1')
 }
 
 function listenClaims(owner: JudgedDocument): Claim[] {

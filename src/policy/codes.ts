@@ -66,6 +66,9 @@ const TABLE = {
   FB067: warning('a connect clock above the total'),
   FB068: warning('a budget that grants nothing but to very many calls'),
   FB069: warning('more warnings than are shown'),
+  FB070: warning('a wildcard that matches only itself'),
+  FB071: warning('a method that hardly any call has'),
+  FB072: warning('two upstreams that calls by URL cannot tell apart'),
 } as const satisfies Readonly<Record<string, CodeFacts>>
 
 export type MessageCode = keyof typeof TABLE

@@ -2,6 +2,7 @@
 import { isLoopback, parseListenAddress } from '../core/listen-address.js'
 import type { TargetSnapshot } from '../core/snapshot.js'
 import { type Finding, type ParsedDocument, type Path, valueAt, whereText } from './document.js'
+import { matchFindings } from './match-rules.js'
 import { quote } from './schema-words.js'
 import { parseTarget } from './target.js'
 
@@ -13,6 +14,7 @@ export function documentFindings(document: ParsedDocument): Finding[] {
     ...targetFindings(root),
     ...listenFindings(root),
     ...jitterFindings(root, ['spec']),
+    ...matchFindings(root, list),
     ...routeNameFindings(document, list),
     ...list.flatMap((_, index) => routeFindings(root, ['spec', 'routes', index])),
   ]

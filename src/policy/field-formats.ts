@@ -2,9 +2,9 @@
 import { type Finding, type Path, valueAt } from './document.js'
 import { parseDurationMs } from './duration.js'
 import { type FieldFormat, SECTION_FIELDS } from './generated/fields.js'
-import { formatText, quote, unitText } from './schema-words.js'
+import { formatText, quote } from './schema-words.js'
 import { parseSizeBytes } from './size.js'
-import { durationMeant, sizeMeant } from './unit-hints.js'
+import { durationMeant, fitsFormat, sizeMeant, unitText } from './unit-hints.js'
 
 interface Checked extends FieldFormat {
   readonly path: Path
@@ -46,11 +46,10 @@ function check(sections: unknown, field: Checked, at: Path): Finding[] {
 
 function wrongForm(field: Checked, path: Path, value: string, allowed: string): Finding {
   const text = `${quote(value)} is not ${allowed}`
-  if (/^\d+$/.test(value)) return { code: 'FB037', path, text: `${text}; ${unitText(value, field.format)}` }
+  const unit = /^\d+$/.test(value) ? unitText(value, field) : null
+  if (unit !== null) return { code: 'FB037', path, text: `${text}; ${unit}` }
   const meant = field.format === 'size' ? sizeMeant(value) : durationMeant(value, field.format === 'duration-or-none')
-  const parsed = meant === null ? null : parserOf(field)(meant)
-  const fits = meant === 'none' || (parsed !== null && parsed >= field.lowest && parsed <= field.highest)
-  return { code: 'FB037', path, text, suggestion: fits ? meant : null }
+  return { code: 'FB037', path, text, suggestion: meant !== null && fitsFormat(meant, field) ? meant : null }
 }
 
 function parserOf({ format }: FieldFormat): (text: string) => number | null {

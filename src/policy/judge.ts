@@ -9,6 +9,7 @@ import { type Identity, identityFindings, identityOf, type Kind } from './identi
 import type { PolicyMessage } from './messages.js'
 import { isFaulty, WHOLE } from './overlay.js'
 import { schemaFindings } from './schema-findings.js'
+import { blameVariable } from './variables.js'
 
 export interface JudgedDocument extends Identity {
   readonly document: ParsedDocument
@@ -30,7 +31,8 @@ const VALIDATORS: Readonly<Record<Kind, Validator>> = {
 
 export function judgeDocument(document: ParsedDocument): JudgedDocument {
   const identity = identityOf(document)
-  const findings = document.readable ? findingsOf(document, identity) : []
+  const found = document.readable ? findingsOf(document, identity) : []
+  const findings = found.map(finding => blameVariable(document, finding))
   const errors = findings.filter(({ code }) => CODES[code].severity === 'error')
   return {
     ...identity,

@@ -54,7 +54,11 @@ export class PolicyLayers {
   #missing({ document }: JudgedDocument, ref: string | null): PolicyMessage[] {
     if (ref === null || this.#policies.has(ref)) return []
     const names = [...this.#policies.keys()]
-    const suggestion = nearest(ref, names)
+    // A name of the wrong form is refused itself.
+    const suggestion = nearest(
+      ref,
+      names.filter(name => /^[a-z0-9-]+$/.test(name)),
+    )
     const known = names.length === 0 ? 'there is none in this set' : `there are ${names.slice(0, 20).join(', ')}`
     const text = `no Policy is called "${ref}"${suggestion === null ? `; ${known}` : ''}`
     return [message(document, { code: 'FB044', path: ['spec', 'policyRef'], text, suggestion })]

@@ -4,6 +4,7 @@ import { entryAt, type Finding, type ParsedDocument, type Path, valueAt } from '
 import { type Draft, withoutEchoes } from './echoes.js'
 import { nearest } from './nearest.js'
 import { allowedText, type FieldSchema, listText, quote } from './schema-words.js'
+import { statusesMeant } from './status-hints.js'
 import { synonym } from './synonyms.js'
 import { typeFinding } from './type-findings.js'
 import { unknownKeyFinding } from './unknown-key.js'
@@ -113,7 +114,18 @@ function patternFinding(path: Path, data: unknown, schema: FieldSchema): Finding
   if (schema.type?.includes('integer') && /^\d+$/.test(String(data))) {
     return { code: 'FB034', path, text: `${text}; write ${data} without quotes` }
   }
-  return { code: 'FB037', path, text, suggestion: nearWord(data, schema['x-words'] ?? []) }
+  const words = schema['x-words'] ?? []
+  const statuses = words.includes('connect') ? statusesMeant(String(data)) : null
+  const suggestion = statuses ?? nearWord(data, words) ?? lowerCase(data, schema)
+  return { code: 'FB037', path, text, suggestion }
+}
+
+/** Names: `My_Service` → `my-service`. */
+function lowerCase(data: unknown, { pattern = '' }: FieldSchema): string | null {
+  const name = String(data)
+    .toLowerCase()
+    .replace(/[_\s.]+/g, '-')
+  return pattern.startsWith('^[a-z0-9](') && new RegExp(pattern).test(name) ? name : null
 }
 
 function nearWord(data: unknown, words: readonly string[]): string | null {

@@ -44,12 +44,6 @@ export function formatText(format: string, min: string | undefined, max: string 
   return `${example}, from ${min} to ${max}${format.endsWith('-or-none') ? ', or none' : ''}`
 }
 
-/** For a number that lacks its unit. */
-export function unitText(digits: string, format: string): string {
-  if (/^0+$/.test(digits) && format === 'duration-or-none') return 'write none for no limit'
-  return format === 'size' ? `add a unit, such as ${digits}KiB` : `add a unit, such as ${digits}s or ${digits}ms`
-}
-
 /** `a, b or c`. */
 export function listText(words: readonly string[]): string {
   return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
@@ -75,6 +69,6 @@ function shorten(text: string): string {
   return safe.length > LONGEST ? `${safe.slice(0, LONGEST)}…` : safe
 }
 
-function withoutSecrets(text: string): string {
+export function withoutSecrets(text: string): string {
   return text.replace(/\/\/[^/?#]*@/g, '//***@').replace(/(:\/\/[^?#]*)[?#].*$/s, '$1?***')
 }

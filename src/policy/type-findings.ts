@@ -1,7 +1,8 @@
 /** A value of the wrong type. Nothing is coerced, so every message says how to write what was probably meant. */
-import type { Entry, Finding, Path } from './document.js'
-import { allowedText, type FieldSchema, unitText, valueText } from './schema-words.js'
-import { synonym } from './synonyms.js'
+import { type Entry, type Finding, type Path, pathText } from './document.js'
+import { allowedText, type FieldSchema, valueText } from './schema-words.js'
+import { numberIn, sectionHint } from './section-hints.js'
+import { type Format, fitsFormat, formatOf, unitText } from './unit-hints.js'
 
 export function typeFinding(path: Path, value: unknown, schema: FieldSchema, entry: Entry | null): Finding {
   if (value === null) return emptyFinding(path)
@@ -13,34 +14,16 @@ export function typeFinding(path: Path, value: unknown, schema: FieldSchema, ent
 function emptyFinding(path: Path): Finding {
   const last = path.at(-1)
   if (last === undefined) return { code: 'FB033', path, text: 'the document is empty' }
-  const text = typeof last === 'number' ? 'this item is empty: remove it or give it a value' : null
-  return { code: 'FB033', path, mark: 'key', text: text ?? `${last} is empty: remove the key or give it a value` }
+  const text = typeof last === 'number' ? 'this item is empty: remove it or give it a value' : emptyText(path, last)
+  return { code: 'FB033', path, mark: 'key', text }
 }
 
-/** The key that a section most likely stands for when somebody writes one value in its place. */
-const MAIN_KEYS: Readonly<Record<string, string>> = {
-  retry: 'maxAttempts',
-  timeouts: 'total',
-  budget: 'ratio',
-  breaker: 'mode',
-  backoff: 'base',
-  throttled: 'base',
-  retryAfter: 'cap',
-  pool: 'maxConnections',
-  limits: 'maxInFlight',
-  match: 'pathPrefix',
-  metadata: 'name',
-}
+/** Keys that a document cannot do without. */
+const REQUIRED = /^(metadata(\.name)?|spec(\.target|\.routes\[\d+\]\.(name|match))?)$/
 
-function sectionHint(path: Path, { type }: FieldSchema, entry: Entry | null): string | null {
-  const key = MAIN_KEYS[String(path.at(-1))]
-  const source = entry?.source ?? null
-  if (type !== 'object' || key === undefined || source === null) return null
-  const value =
-    key === 'mode'
-      ? (synonym(source, ['enforce', 'observe', 'disabled']) ?? source)
-      : (numberIn(source, 'number') ?? source)
-  return `write { ${key}: ${value} }`
+function emptyText(path: Path, key: string): string {
+  if (!REQUIRED.test(pathText(path))) return `${key} is empty: remove the key or give it a value`
+  return `${key} is empty: give it a value${key === 'match' ? ', {} for every call' : ''}`
 }
 
 function hintFor(value: unknown, schema: FieldSchema, entry: Entry | null): string | null {
@@ -50,7 +33,8 @@ function hintFor(value: unknown, schema: FieldSchema, entry: Entry | null): stri
   if (typeof value === 'boolean' && schema.enum !== undefined) {
     return 'write one of the words; tools of YAML 1.1 turn on, yes, off and no into true and false'
   }
-  if (typeof value === 'number' && schema['x-format'] !== undefined) return unitHint(value, schema['x-format'], entry)
+  const format = formatOf(schema)
+  if (typeof value === 'number' && format !== null) return unitHint(value, format, entry)
   const source = entry?.source ?? String(value)
   if (wants === 'string' && (allowedText(schema) === 'text' || fits(source, schema))) return 'put it in quotes'
   if (wants === 'array') return `write [${source}]`
@@ -74,6 +58,7 @@ function textHint(value: string, wants: string | null, entry: Entry | null): str
   const glued = entry?.quoted ? null : (/^([\w-]+):([^\s/].*)$/.exec(value) ?? /^(-)(\w.*)$/.exec(value))
   switch (wants) {
     case 'boolean':
+      if (entry?.quoted && /^(true|false)$/.test(value)) return `write ${value} without quotes`
       if (/^(on|yes|y|true)$/i.test(value)) return `${value} is text in YAML 1.2, write true`
       if (/^(off|no|n|false)$/i.test(value)) return `${value} is text in YAML 1.2, write false`
       return null
@@ -93,18 +78,11 @@ function textHint(value: string, wants: string | null, entry: Entry | null): str
   }
 }
 
-/** `1_000` → `1000`, `20%` → `0.2`. */
-function numberIn(value: string, wants: string): string | null {
-  const plain = value.replaceAll('_', '')
-  if (/^-?\d+(\.\d+)?$/.test(plain)) return plain
-  const [, percent] = /^(\d+(?:\.\d+)?) *%$/.exec(value) ?? []
-  return percent === undefined || wants === 'integer' ? null : String(Number(percent) / 100)
-}
-
-function unitHint(value: number, format: string, entry: Entry | null): string | null {
+function unitHint(value: number, format: Format, entry: Entry | null): string | null {
   if (value < 0 || !/^\d+(\.\d+)?$/.test(entry?.source ?? '')) return null
   if (Number.isInteger(value)) return unitText(String(value), format)
-  return Number.isInteger(value * 1000) && format !== 'size'
-    ? `add a unit, such as ${value * 1000}ms for seconds`
+  const inMs = `${value * 1000}ms`
+  return Number.isInteger(value * 1000) && format.format !== 'size' && fitsFormat(inMs, format)
+    ? `add a unit, such as ${inMs} for seconds`
     : null
 }

@@ -1,5 +1,50 @@
 /** Durations and sizes as other tools write them, in the form that policies have. */
+import { parseDurationMs } from './duration.js'
 import { durationText } from './duration-text.js'
+import type { FieldSchema } from './schema-words.js'
+import { parseSizeBytes } from './size.js'
+
+export interface Format {
+  readonly format: string
+  readonly min: string
+  readonly max: string
+}
+
+/** Of a duration or size; `null` for other fields. */
+export function formatOf(schema: FieldSchema): Format | null {
+  const { 'x-format': format, 'x-min': min = '', 'x-max': max = '' } = schema
+  return format === undefined ? null : { format, min, max }
+}
+
+export function fitsFormat(text: string, { format, min, max }: Format): boolean {
+  if (text === 'none') return format === 'duration-or-none'
+  const parse = format === 'size' ? parseSizeBytes : parseDurationMs
+  const [value, lowest, highest] = [text, min, max].map(parse)
+  return value !== null && value !== undefined && value >= (lowest ?? 0) && value <= (highest ?? 0)
+}
+
+/** The number with each unit that makes it a value of the field, the likeliest first. */
+export function addedUnit(digits: string, format: Format): string[] {
+  const count = Number(digits)
+  const large = count >= 1000
+  const units = format.format === 'size' ? sizesOf(digits, count) : [`${digits}s`, `${digits}ms`]
+  const ordered = format.format !== 'size' && large ? units.toReversed() : units
+  return ordered.filter(text => fitsFormat(text, format))
+}
+
+/** 1024 and more are bytes that somebody counted. */
+function sizesOf(digits: string, count: number): string[] {
+  if (count < 1024) return count === 0 ? ['0B'] : [`${digits}KiB`]
+  const [name, size] = SIZES.find(([, bytes]) => count % bytes === 0) ?? ['B', 1]
+  return [`${count / size}${name}`]
+}
+
+/** For a number that lacks its unit; `null` where it is none of the field with any. */
+export function unitText(digits: string, format: Format): string | null {
+  if (/^0+$/.test(digits) && format.format === 'duration-or-none') return 'write none for no limit'
+  const units = addedUnit(digits, format)
+  return units.length === 0 ? null : `add a unit, such as ${units.join(' or ')}`
+}
 
 const UNITS: readonly (readonly [RegExp, string, number])[] = [
   [/^(ms|msecs?|millis|milliseconds?)$/i, 'ms', 1],

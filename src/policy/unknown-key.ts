@@ -5,6 +5,7 @@ import { homesOf, PLACED_KEYS } from './key-homes.js'
 import { nearest } from './nearest.js'
 import { reservedKeyText } from './reserved.js'
 import { listText, quote } from './schema-words.js'
+import { switchText } from './section-hints.js'
 
 export interface UnknownKey extends Finding {
   /** Paths (as text) that it was probably meant to be: that those are missing is no mistake of its own. */
@@ -34,10 +35,19 @@ export function unknownKeyFinding(
   const reserved = reservedKeyText(parent, key)
   if (reserved !== null) return { ...found, code: 'FB031', text: reserved, meant: [] }
 
+  const control = switchText(parent, key, value)
+  if (control !== null) return { ...found, text: `${unknown}: ${control}`, meant: [] }
+
   const [, glued, rest] = value === null ? (/^([A-Za-z]\w*):(.+)$/s.exec(key) ?? []) : []
   if (glued !== undefined) {
     const text = `${unknown}: a space is missing after the colon, write ${glued}: ${quote(rest).slice(1, -1)}`
     return { ...found, text, meant: [here(glued)] }
+  }
+  const [, opener] = typeof value === 'string' ? (/^([A-Za-z]\w*):[{[]/.exec(key) ?? []) : []
+  if (opener !== undefined) {
+    const whole = `${opener}: ${key.slice(opener.length + 1)}: ${value}`
+    const text = `${unknown}: a space is missing after the colon, write ${quote(whole).slice(1, -1)}`
+    return { ...found, text, meant: [here(opener)] }
   }
   if (bare) {
     const text = `${unknown}: within { } a comma ends an unquoted value; put all of it in quotes, or give the key a value`

@@ -27,6 +27,7 @@ export function readKey(node: Node): KeyRead {
 function plainKey(key: string): KeyRead {
   const odd = ODD_SPACE.exec(key)?.[0].codePointAt(0)
   if (odd !== undefined) {
+    if (odd === 0xfeff) return refused('an invisible mark (BOM, U+FEFF) stands in the key: remove it', true)
     const name = odd === 0xa0 ? 'a no-break space' : 'a space of another kind'
     const code = odd.toString(16).toUpperCase().padStart(4, '0')
     return refused(`${name} (U+${code}) stands in the key: type it again with plain spaces`, true)

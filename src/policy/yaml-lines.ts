@@ -1,8 +1,11 @@
 /** What one line of broken YAML was probably meant to be. */
+import type { MessageCode } from './codes.js'
 import type { Span } from './document.js'
 import { listText } from './schema-words.js'
 
 export interface Explained {
+  /** Default: FB010. */
+  readonly code?: MessageCode
   readonly text: string
   readonly mark: Span
 }
@@ -49,7 +52,15 @@ export function lineWithoutKey(text: string, offset: number): Explained {
   const bare = line.text.replace(/\s+#.*$/, '').trim()
   const item = bare.replace(/^- +/, '')
   const start = line.start + Math.max(0, line.text.indexOf(item))
+  if (bare === '---') return { text: hiddenMark(line.text), mark: { start, end: start + 3 } }
   return { text: missing(item, bare), mark: { start, end: start + Math.max(1, item.length) } }
+}
+
+/** `---` that is none, because something stands before it. */
+function hiddenMark(line: string): string {
+  return line.trimStart() === line || line.includes('\ufeff')
+    ? 'an invisible mark (BOM, U+FEFF) stands before ---: remove it'
+    : '--- must begin at column 1: remove the spaces before it'
 }
 
 function missing(item: string, bare: string): string {

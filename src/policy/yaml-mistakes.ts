@@ -1,5 +1,6 @@
 /** What the YAML parser stumbled over, as a sentence for whoever wrote it, at the place where the mistake is. */
 import type { Document, YAMLError } from 'yaml'
+import { variableInLine } from './variables.js'
 import {
   cutValue,
   type Explained,
@@ -59,7 +60,7 @@ export function explainMistake(source: string, document: Document.Parsed, error:
   const start = stumbleAt(source, error)
   const end = Math.max(start + 1, error.pos[1])
   const explained = BY_CODE[error.code]?.({ source, document, said, start, end })
-  return explained ?? { text: `not valid YAML: ${said}`, mark: { start, end } }
+  return variableInLine(lineAt(source, start)) ?? explained ?? { text: `not valid YAML: ${said}`, mark: { start, end } }
 }
 
 function scalarStart({ source, start }: Stumble): Explained | null {

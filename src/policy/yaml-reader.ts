@@ -4,6 +4,7 @@
  */
 import { isAlias, isMap, isScalar, isSeq, type Node, type Pair, type Scalar, type YAMLMap, type YAMLSeq } from 'yaml'
 import type { Entry, Finding, Path, Span } from './document.js'
+import { withoutMark } from './joined-documents.js'
 import { nearest } from './nearest.js'
 import { MERGE, readKey } from './yaml-keys.js'
 
@@ -40,7 +41,8 @@ export function readNode(node: Node | null, lineOf: (offset: number) => number):
     if (!(error instanceof Unreadable)) throw error
     readable = false
   }
-  return { root, readable: readable && !reader.torn, entries: reader.entries, findings: reader.findings }
+  const findings = withoutMark(reader.findings, lineOf)
+  return { root, readable: readable && !reader.torn, entries: reader.entries, findings }
 }
 
 class Reader {

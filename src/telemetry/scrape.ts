@@ -1,4 +1,5 @@
 /** prom-client writes the text of a scrape: our families and its own metrics of the process. */
+import { createRequire } from 'node:module'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Metric, Registry } from 'prom-client'
 import { METRIC_FAMILIES } from './metric-families.js'
@@ -15,7 +16,7 @@ interface ReadableMetric extends Pick<MetricFamily, 'name'> {
 }
 
 export async function scrape(view: MetricsView): Promise<Scrape> {
-  const { client, ofProcess } = await (library ??= load())
+  const { client, ofProcess } = (library ??= load())
   const own = new client.Registry()
   for (const metric of readable(view)) {
     // Its type wants a Counter, Gauge or Histogram of the library, whose counting costs a hash of all labels per event.
@@ -41,10 +42,11 @@ let library: ReturnType<typeof load> | undefined
 
 /**
  * At the first scrape only: prom-client takes 45 ms to load and samples the event loop from then on, which a sidecar
- * that nobody scrapes need not pay.
+ * that nobody scrapes need not pay. Not by `import()`: of a CommonJS package Node 20 now and then makes an empty namespace
+ * on a busy host, and keeps that for good.
  */
-async function load(): Promise<{ client: typeof import('prom-client'); ofProcess: Registry }> {
-  const { default: client } = await import('prom-client')
+function load(): { client: typeof import('prom-client'); ofProcess: Registry } {
+  const client = createRequire(import.meta.url)('prom-client') as typeof import('prom-client')
   const ofProcess = new client.Registry()
   client.collectDefaultMetrics({ register: ofProcess, eventLoopMonitoringPrecision: 50 })
   return { client, ofProcess }

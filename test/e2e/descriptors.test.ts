@@ -1,25 +1,43 @@
+import { spawnSync } from 'node:child_process'
 import { describe, expect } from 'vitest'
 import type { Answer } from './harness/client.js'
 import { upstreamDoc } from './harness/policies.js'
 import { test } from './harness/stage.js'
 import { sleep, until } from './harness/time.js'
 
-/** The process needs about 24 for itself. */
-const LIMIT = 64
+/** Descriptors that are left to a process which has started: loading itself takes more than it needs later. */
+const LEFT = 40
 
-describe('with no file descriptor left', () => {
+const missing = spawnSync('prlimit', ['--version']).error?.message
+if (missing !== undefined) console.log(`skipped: a shortage of descriptors needs prlimit: ${missing}`)
+
+describe.skipIf(missing !== undefined)('with no file descriptor left', () => {
   test('calls get a clear answer or a closed connection, the healthy upstream is not blamed, and all is well after', async ({
     stage,
   }) => {
-    const upstream = (await stage.upstream()).plays({ delayMs: 400, body: 'fine' })
-    const sidecar = await stage.sidecar([upstreamDoc('payments', upstream.url)], [], { maxDescriptors: LIMIT })
+    let release = (): void => {}
+    const released = new Promise<void>(resolve => {
+      release = resolve
+    })
+    const upstream = (await stage.upstream()).runs(() => released.then(() => ({ body: 'fine' })))
+    const sidecar = await stage.sidecar([upstreamDoc('payments', upstream.url)])
+    await sidecar.leaveDescriptors(LEFT)
     const startedCpuMs = await sidecar.cpuMs()
-    const settled = await Promise.allSettled(Array.from({ length: 150 }, () => sidecar.call('/payments/x')))
+    let refused = 0
+    const calls = Array.from({ length: 150 }, async () => {
+      const answer = await sidecar.call('/payments/x')
+      if (answer.status === 503) refused++
+      return answer
+    })
+    const all = Promise.allSettled(calls)
+    await until('a call is refused', () => refused, 10_000)
+    release()
+    const settled = await all
     const answers = settled.flatMap(one => (one.status === 'fulfilled' ? [one.value] : []))
-    expect(answers.length).toBeGreaterThan(10)
-    for (const answer of answers) expect(wordsOf(answer)).toMatch(/^(200 delivered|503 overloaded .*EMFILE, this host)/)
-    expect(answers.some(answer => answer.status === 503)).toBe(true)
-
+    expect(answers.length).toBeGreaterThan(refused)
+    expect(
+      answers.map(wordsOf).filter(words => !/^(200 delivered|503 overloaded .*EMFILE, this host)/.test(words)),
+    ).toEqual([])
     const { breaker } = await until('the admin port answers again', () =>
       sidecar.upstreamStatus('payments').catch(() => null),
     )
@@ -36,13 +54,14 @@ describe('with no file descriptor left', () => {
     stage,
   }) => {
     const upstream = (await stage.upstream()).plays({ body: 'fine' })
-    const sidecar = await stage.sidecar([upstreamDoc('payments', upstream.url)], [], { maxDescriptors: LIMIT })
-    const held = await stage.connections(sidecar.port, 2 * LIMIT)
+    const sidecar = await stage.sidecar([upstreamDoc('payments', upstream.url)])
+    await sidecar.leaveDescriptors(LEFT)
+    const held = await stage.connections(sidecar.port, 3 * LEFT)
     await sleep(200)
     const [lines, cpuMs] = [sidecar.logs.length, await sidecar.cpuMs()]
     await sleep(1_000)
     expect((await sidecar.cpuMs()) - cpuMs).toBeLessThan(300)
-    expect(sidecar.logs.length - lines).toBeLessThan(3)
+    expect(sidecar.logs.length - lines).toBeLessThan(10)
     for (const socket of held) socket.destroy()
     await until('a call is served', async () => (await sidecar.call('/payments/x').catch(() => null))?.status === 200)
     expect(await sidecar.health('/readyz')).toBe(200)

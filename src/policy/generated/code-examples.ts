@@ -825,5 +825,56 @@ export const CODE_EXAMPLES: readonly CodeExample[] = [
       "kind": "shell",
       "text": "mkdir policies && cp payments.yaml policies/"
     }
+  },
+  {
+    "code": "FB070",
+    "severity": "warning",
+    "title": "a wildcard that matches only itself",
+    "meaning": "A path is compared segment by segment. `{name}` stands for one segment and `pathPrefix` for all paths below; the wildcards of other tools are ordinary characters.",
+    "wrong": {
+      "kind": "spec",
+      "text": "routes:\n  - { name: orders, match: { path: /orders/* } }\n"
+    },
+    "message": "policies/payments.yaml:7:38  spec.routes[0].match.path  warning: \"*\" is no wildcard here and matches only itself: {name} stands for one segment, write path: /orders/{id}, or pathPrefix: /orders for all below [FB070]",
+    "right": {
+      "kind": "spec",
+      "text": "routes:\n  - { name: orders, match: { path: \"/orders/{id}\" } }\n"
+    }
+  },
+  {
+    "code": "FB071",
+    "severity": "warning",
+    "title": "a method that hardly any call has",
+    "meaning": "The method is allowed, since there may be any, but it looks like another one misspelt, or like a word for all of them.",
+    "wrong": {
+      "kind": "spec",
+      "text": "routes:\n  - { name: remove, match: { methods: [DELTE] } }\n"
+    },
+    "message": "policies/payments.yaml:7:42  spec.routes[0].match.methods[0]  warning: \"DELTE\" is not a method that is in use; did you mean DELETE? [FB071]",
+    "right": {
+      "kind": "spec",
+      "text": "routes:\n  - { name: remove, match: { methods: [DELETE] } }\n"
+    }
+  },
+  {
+    "code": "FB072",
+    "severity": "warning",
+    "title": "two upstreams that calls by URL cannot tell apart",
+    "meaning": "A call that names a whole URL, as apps with a proxy variable make it, is for the upstream with its host in `match.hosts`, else for the one with that target. Another upstream with the same target is reached by its path prefix or its own port only.",
+    "wrong": {
+      "kind": "files",
+      "files": {
+        "policies/a.yaml": "apiVersion: forbear.dev/v1alpha1\nkind: Upstream\nmetadata: { name: careful }\nspec: { target: https://payments.example.com }\n",
+        "policies/b.yaml": "apiVersion: forbear.dev/v1alpha1\nkind: Upstream\nmetadata: { name: hasty }\nspec: { target: https://payments.example.com }\n"
+      }
+    },
+    "message": "policies/b.yaml:4:17  spec.target  warning: this is also the target of the Upstream \"careful\" at policies/a.yaml:4: calls to this URL go there [FB072]",
+    "right": {
+      "kind": "files",
+      "files": {
+        "policies/a.yaml": "apiVersion: forbear.dev/v1alpha1\nkind: Upstream\nmetadata: { name: careful }\nspec: { target: https://payments.example.com }\n",
+        "policies/b.yaml": "apiVersion: forbear.dev/v1alpha1\nkind: Upstream\nmetadata: { name: hasty }\nspec: { target: https://payments.example.com/reports }\n"
+      }
+    }
   }
 ]

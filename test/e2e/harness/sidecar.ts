@@ -1,8 +1,9 @@
 /** The sidecar as its users run it: a process started by its command, seen through its ports and its output. */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { type Answer, type CallOptions, call } from './client.js'
 import { Metrics } from './metrics.js'
 import { freePort } from './ports.js'
@@ -16,8 +17,6 @@ const PROBE = new URL('probe.mjs', import.meta.url).href
 export interface Launch {
   /** Makes `probe()` work. */
   readonly probed?: boolean
-  /** Most file descriptors that the process may have. */
-  readonly maxDescriptors?: number
   /** In front of node: a program that runs the rest of its arguments, e.g. in a namespace. */
   readonly through?: readonly string[]
 }
@@ -178,6 +177,12 @@ export class Sidecar {
     return Number(kib) * 1_024
   }
 
+  /** Leaves the running process so many descriptors beyond those that it has open. */
+  async leaveDescriptors(count: number): Promise<void> {
+    const limit = (await this.descriptors()) + count
+    await promisify(execFile)('prlimit', ['--pid', String(this.pid), `--nofile=${limit}`])
+  }
+
   /** CPU time so far, of all threads, ms (in steps of 10). */
   async cpuMs(): Promise<number> {
     const stat = await readFile(`/proc/${this.pid}/stat`, 'latin1')
@@ -239,10 +244,9 @@ export class Sidecar {
   }
 }
 
-function commandLine({ probed, maxDescriptors, through = [] }: Launch): string[] {
+function commandLine({ probed, through = [] }: Launch): string[] {
   const node = probed ? [process.execPath, '--expose-gc', '--import', PROBE] : [process.execPath]
-  const limit = maxDescriptors === undefined ? [] : ['bash', '-c', `ulimit -n ${maxDescriptors}; exec "$0" "$@"`]
-  return [...through, ...limit, ...node]
+  return [...through, ...node]
 }
 
 /** Neither this machine's proxy settings nor its FORBEAR_… may reach the process under test. */

@@ -7,7 +7,6 @@ import { get, hosts, SIDECAR_PORT, sh, sidecar, tell } from './town.mjs'
 
 const script = fileURLToPath(new URL('./peer.mjs', import.meta.url))
 const peer = spawn('unshare', ['-n', process.execPath, script], { stdio: ['pipe', 'pipe', 'inherit'] })
-process.on('exit', () => peer.kill('SIGKILL'))
 await once(peer.stdout, 'data')
 const there = `nsenter -t ${peer.pid} -n`
 sh('ip link set lo up')
