@@ -1,7 +1,7 @@
 /** Reads the head of a CONNECT (RFC 9110 §9.3.6, RFC 9112 §3.2.3). */
 import type { IncomingMessage } from 'node:http'
 import { isIPv6 } from 'node:net'
-import type { BadHead } from './request-head.js'
+import { type BadHead, hostFault } from './request-head.js'
 
 export interface ConnectHead {
   /** `host:port`, lower case, IPv6 in brackets. */
@@ -12,6 +12,8 @@ const NAME_AND_PORT = /^[a-z\d](?:[a-z\d._-]*[a-z\d])?\.?:(\d{1,5})$/
 const IPV6_AND_PORT = /^\[([\da-f:.]+)\]:(\d{1,5})$/
 
 export function readConnectHead(request: IncomingMessage): ConnectHead | BadHead {
+  const fault = hostFault(request)
+  if (fault !== null) return { problem: fault }
   const { headers } = request
   const length = headers['content-length']
   // What follows the head belongs to the tunnel; a framing of it would be read by some and not by others.

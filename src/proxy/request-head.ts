@@ -26,14 +26,8 @@ const AUTHORITY = /^(?:[\w.~!$&'()*+,;=%-]+|\[[\da-fA-F:.]+\])(?::\d{0,5})?$/
 export function readRequestHead(request: IncomingMessage): RequestHead | BadHead {
   if (request.httpVersionMajor !== 1) return bad(`HTTP/${request.httpVersion} is not spoken here, use HTTP/1.1`)
   const headers = request.headers
-  const host = headers.host
-  if (host === undefined) {
-    if (request.httpVersionMinor > 0) return bad('the Host field is missing')
-  } else if (host !== '' && !AUTHORITY.test(host)) {
-    return bad('the Host field is not a host with an optional port')
-  } else if (occurrences(request.rawHeaders, 'host') > 1) {
-    return bad('there is more than one Host field')
-  }
+  const fault = hostFault(request)
+  if (fault !== null) return bad(fault)
   const codings = headers['transfer-encoding']
   if (codings !== undefined) {
     if (codings.toLowerCase() !== 'chunked') return bad('the only Transfer-Encoding served is chunked')
@@ -49,11 +43,18 @@ export function readRequestHead(request: IncomingMessage): RequestHead | BadHead
   return {
     path: target.path,
     authority: target.authority,
-    host,
+    host: headers.host,
     forbearUpstream: typeof upstream === 'string' ? upstream : undefined,
     contentLength,
     hasBody: codings !== undefined || (contentLength !== null && contentLength > 0),
   }
+}
+
+/** RFC 9112 §3.2: exactly one, in every request. */
+export function hostFault({ headers: { host }, httpVersionMinor, rawHeaders }: IncomingMessage): string | null {
+  if (host === undefined) return httpVersionMinor > 0 ? 'the Host field is missing' : null
+  if (host !== '' && !AUTHORITY.test(host)) return 'the Host field is not a host with an optional port'
+  return occurrences(rawHeaders, 'host') > 1 ? 'there is more than one Host field' : null
 }
 
 function readTarget(target: string): { path: string; authority: string | null } | BadHead {

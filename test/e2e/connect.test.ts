@@ -98,6 +98,15 @@ describe('HTTPS through the sidecar as a proxy', () => {
     socket.destroy()
   })
 
+  test.for(['', 'Host: a\r\nHost: b\r\n'])('is refused unless it has one Host field: %j', async (fields, { stage }) => {
+    const { sidecar, authority } = await secureTown(stage)
+    const socket = connect(sidecar.port, '127.0.0.1').setEncoding('latin1')
+    stage.later(async () => socket.destroy())
+    socket.write(`CONNECT ${authority} HTTP/1.1\r\n${fields}\r\n`)
+    const [answer] = await once(socket, 'data')
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /)
+  })
+
   test.skipIf(noCurl)('reaches it from curl', async ({ stage }) => {
     const { upstream, sidecar, authority } = await secureTown(stage)
     const proxy = ['-sS', '--proxy', `http://127.0.0.1:${sidecar.port}`, '--cacert', fixture('ca.pem')]
