@@ -215,6 +215,7 @@ class Runtime {
   }
 
   #onReload(event: PolicyReloaded): void {
+    this.#tls.lookAgain()
     this.#record.onReload(event)
     this.#sink.emit(event)
   }

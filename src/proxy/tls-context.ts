@@ -30,6 +30,11 @@ export class TlsContexts {
     }
     return files
   }
+
+  /** Whoever asked for a reload does not want to wait for the next look. */
+  lookAgain(): void {
+    for (const files of this.sets.values()) files.lookAgain()
+  }
 }
 
 /**
@@ -60,6 +65,10 @@ export class TlsFiles {
     if (!torn) this.stamp = stamp
     this.current = this.chosen(loaded, torn)
     return this.current
+  }
+
+  lookAgain(): void {
+    this.checkedMs = Number.NEGATIVE_INFINITY
   }
 
   private chosen(loaded: SecureContext | CodedError, torn: boolean): SecureContext | CodedError {

@@ -173,4 +173,15 @@ describe('files that do not rotate', () => {
     secret.rotate({ caFile: NEW.ca })
     expect(files.context()).toBe(context)
   })
+
+  it('but at once after a reload that somebody asked for', () => {
+    const secret = new RotatingSecret({ caFile: OLD.ca })
+    onClear(async () => secret.dispose())
+    const contexts = new TlsContexts({ ...systemClock, nowMs: () => 0 }, () => {})
+    const files = contexts.of({ caFile: secret.path('caFile') })
+    const context = files.context()
+    secret.rotate({ caFile: NEW.ca })
+    contexts.lookAgain()
+    expect(files.context()).not.toBe(context)
+  })
 })
