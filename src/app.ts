@@ -2,6 +2,8 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { createAdminServer } from './admin/admin.js'
 import { createHealthServer } from './admin/health.js'
+import { sidecarActions } from './admin/sidecar-actions.js'
+import { sidecarStatus } from './admin/sidecar-status.js'
 import { SystemClock } from './clock/system-clock.js'
 import type { Snapshot } from './core/snapshot.js'
 import { unmatchedUpstream } from './core/unmatched.js'
@@ -12,6 +14,7 @@ import { parseDurationMs } from './policy/duration.js'
 import { loadAtStart } from './policy/load-in-worker.js'
 import type { Load } from './policy/load-request.js'
 import type { PolicyMessage } from './policy/messages.js'
+import { PolicyRecord } from './policy/policy-record.js'
 import { startReport } from './policy/start-report.js'
 import { PolicyWatcher } from './policy/watcher.js'
 import { BindError } from './proxy/bind.js'
@@ -69,17 +72,25 @@ export class ConfigurationError extends Error {
 /** Starts everything, or rejects with `ConfigurationError` or `BindError` and holds nothing. */
 export async function startSidecar(options: SidecarOptions): Promise<Sidecar> {
   const { loaded, load } = loadAtStart(options.policiesDir, options.start)
+  const { messages } = loaded
   const snapshot = loaded.ok ? loaded.snapshot : loaded.partial
-  if (snapshot === undefined) throw new ConfigurationError(loaded.messages)
+  if (snapshot === undefined) throw new ConfigurationError(messages)
   const log = createLogSink({ level: options.logLevel, accessLog: options.accessLog, pretty: options.pretty ?? false })
-  const runtime = new Runtime(options, log, snapshot, load)
-  const addresses = await runtime.start(loaded.messages)
+  const runtime = new Runtime(options, log, { snapshot, whole: loaded.ok, messages }, load)
+  const addresses = await runtime.start()
   return {
     addresses,
     reload: () => void runtime.watcher.reload('signal'),
     stop: graceful => runtime.stop(graceful),
     closed: runtime.closed,
   }
+}
+
+/** What the sidecar starts with; not `whole`: the valid part of it. */
+interface First {
+  readonly snapshot: Snapshot
+  readonly whole: boolean
+  readonly messages: readonly PolicyMessage[]
 }
 
 /** One running sidecar. */
@@ -97,15 +108,17 @@ class Runtime {
   readonly #admin
   readonly #health
   readonly #forgetLastWords: () => void
+  readonly #record = new PolicyRecord()
+  readonly #first: First
   #phase: 'starting' | 'ready' | 'stopping' = 'starting'
   /** Red alone, by the admin port's /drain, is not the end yet. */
   #ending = false
-  #loadedAt = new Date()
-  #reloadError: SidecarStatus['lastReloadError'] = null
   #end: (code: number) => void = () => {}
 
-  constructor(options: SidecarOptions, log: LogSink, snapshot: Snapshot, load: Load) {
+  constructor(options: SidecarOptions, log: LogSink, first: First, load: Load) {
+    const { snapshot, whole } = first
     this.#options = options
+    this.#first = first
     this.closed = new Promise(resolve => {
       this.#end = resolve
     })
@@ -115,14 +128,15 @@ class Runtime {
     const pseudonym = `forbear-${randomBytes(4).toString('hex')}`
     this.#transport.reconcile(snapshot)
     this.#pipeline = this.#createPipeline(snapshot, pseudonym)
+    const reserved = { [options.admin]: 'admin port', [options.health]: 'health port' }
     this.#listeners = new Listeners(
-      { listen: options.listen, pseudonym, resolver: this.#resolver, tls: this.#tls, clock: this.#clock },
+      { listen: options.listen, reserved, pseudonym, resolver: this.#resolver, tls: this.#tls, clock: this.#clock },
       this.#pipeline,
       this.#sink,
     )
     this.watcher = new PolicyWatcher({
       dir: options.policiesDir,
-      mode: options.start,
+      mode: whole ? 'all' : options.start,
       clock: this.#clock,
       current: snapshot,
       load,
@@ -142,15 +156,15 @@ class Runtime {
     })
   }
 
-  async start(messages: readonly PolicyMessage[]): Promise<Sidecar['addresses']> {
+  async start(): Promise<Sidecar['addresses']> {
     try {
-      const { snapshot } = this.#pipeline
+      const { snapshot, whole, messages } = this.#first
       const health = await this.#health.listen(this.#options.health)
       const admin = await this.#admin.listen(this.#options.admin)
       const shared = await this.#listeners.start(snapshot)
       for (const address of admin) this.#sink.emit({ type: 'listening', role: 'admin', upstream: null, address })
       for (const address of health) this.#sink.emit({ type: 'listening', role: 'health', upstream: null, address })
-      this.#onReload(startReport(snapshot, messages))
+      this.#onReload(startReport(snapshot, whole, messages))
       this.#phase = 'ready'
       this.watcher.start()
       return { shared, admin, health }
@@ -197,40 +211,27 @@ class Runtime {
   #apply(snapshot: Snapshot): void {
     this.#transport.reconcile(snapshot)
     this.#pipeline.apply(snapshot)
-    this.#loadedAt = new Date()
     void this.#listeners.reconcile(snapshot)
   }
 
   #onReload(event: PolicyReloaded): void {
-    const bad = event.result === 'rejected' || event.result === 'partial'
-    if (bad) this.#reloadError = { at: new Date().toISOString(), messages: event.messages }
-    else if (this.#pipeline.snapshot.invalid.size === 0) this.#reloadError = null
+    this.#record.onReload(event)
     this.#sink.emit(event)
   }
 
   #actions() {
-    const pipeline = () => this.#pipeline
-    return {
-      reload: () => this.watcher.reload('admin'),
+    return sidecarActions({
+      pipeline: this.#pipeline,
+      watcher: this.watcher,
+      listeners: this.#listeners,
       drain: () => this.#goRed(),
-      retriesOff: (forMs: number) => pipeline().switchRetriesOff(forMs),
-      retriesOn: () => pipeline().switchRetriesOff(0),
-      setBreaker: (upstream: string, state: 'open' | 'closed' | 'auto') => pipeline().forceBreaker(upstream, state),
       quit: () => this.stop(false),
-    }
+    })
   }
 
   #status(): SidecarStatus {
-    const { snapshot, retriesOff } = this.#pipeline
-    return {
-      generation: snapshot.generation,
-      hash: snapshot.hash,
-      loadedAt: this.#loadedAt.toISOString(),
-      lastReloadError: this.#reloadError,
-      draining: this.#phase === 'stopping',
-      retries: retriesOff ? 'off' : 'on',
-      upstreams: this.#pipeline.statuses(),
-    }
+    const [pipeline, record, listeners] = [this.#pipeline, this.#record, this.#listeners]
+    return sidecarStatus({ pipeline, record, listeners, draining: this.#phase === 'stopping' })
   }
 
   async #close(): Promise<void> {

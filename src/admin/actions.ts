@@ -1,11 +1,12 @@
 /** The changing verbs of the admin port. */
-import type { PolicyReloaded } from '../telemetry/events.js'
+import type { ReloadOutcome } from '../policy/reloader.js'
 import { type Answer, json, problem } from './answer.js'
 
 export type BreakerSetting = 'open' | 'closed' | 'auto'
 
 export interface AdminActions {
-  reload(): Promise<{ readonly result: PolicyReloaded['result']; readonly messages: readonly string[] }>
+  /** Also tells of ports that could not be opened. */
+  reload(): Promise<ReloadOutcome>
   /** As SIGTERM does, but without the exit. */
   drain(): void
   /** No retries and hedges for so long, ms. */
@@ -52,10 +53,10 @@ function done(body: unknown, act: () => void): Answer {
 }
 
 async function reload(actions: AdminActions): Promise<Answer> {
-  const { result, messages } = await actions.reload()
-  if (result === 'rejected')
-    return problem(422, 'the policies were rejected; the last good ones stay', { result, messages })
-  return json({ result, messages })
+  const outcome = await actions.reload()
+  if (outcome.result === 'rejected')
+    return problem(422, 'the policies were rejected; the last good ones stay', { ...outcome })
+  return json(outcome)
 }
 
 function retriesOff(

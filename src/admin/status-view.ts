@@ -1,12 +1,18 @@
 import type { SidecarStatus, UpstreamStatus } from '../telemetry/events.js'
 
-/** `/status`: upstreams by name, each with its routes that have instances of their own. */
-export function statusView(status: SidecarStatus) {
+/** `/status`: upstreams by name, each with its own port and its routes that have instances of their own. */
+export function statusView({ listeners, ...status }: SidecarStatus) {
   const rows = status.upstreams
   return {
     ...status,
+    noPolicy: Object.fromEntries(status.noPolicy.map(name => [name, { listen: listeners.get(name) ?? null }])),
     upstreams: Object.fromEntries(
-      rows.filter(row => row.route === null).map(row => [row.name, { ...view(row), routes: routesOf(row.name, rows) }]),
+      rows
+        .filter(row => row.route === null)
+        .map(row => [
+          row.name,
+          { ...view(row), listen: listeners.get(row.name) ?? null, routes: routesOf(row.name, rows) },
+        ]),
     ),
   }
 }

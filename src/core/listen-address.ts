@@ -60,3 +60,10 @@ function groups(text: string): number | null {
   const plain = dotted ? parts.slice(0, -1) : parts
   return plain.every(part => /^[0-9a-f]{1,4}$/i.test(part)) ? plain.length + (dotted ? 2 : 0) : null
 }
+
+/** Both cannot be had at once: a wildcard takes the port on every address. Port 0 is whichever is free. */
+export function overlap(a: ListenAddress, b: ListenAddress): boolean {
+  if (a.port !== b.port || a.port === 0) return false
+  const isWildcard = (host: string) => /^(0\.0\.0\.0|[0:]+)$/.test(host)
+  return [...a.hosts, ...b.hosts].some(isWildcard) || a.hosts.some(host => b.hosts.includes(host))
+}

@@ -131,9 +131,15 @@ export interface Snapshot {
   /** Of the text of all documents, hex. */
   readonly hash: string
   readonly upstreams: ReadonlyMap<string, UpstreamSnapshot>
-  /** Upstreams whose document is invalid (`--start valid-only`): calls get 503 `no-policy`. Keyed by name, with their default prefix. */
-  readonly invalid: ReadonlyMap<
-    string,
-    { readonly match: { readonly hosts: readonly string[]; readonly pathPrefix: string } }
-  >
+  /** Upstreams whose document is invalid (`--start valid-only`): calls get 503 `no-policy`. Keyed by name. */
+  readonly invalid: ReadonlyMap<string, InvalidUpstream>
+  /** Of `upstreams` those that stay on their last good document, since it is not to be had any more (`--start valid-only`). */
+  readonly kept?: ReadonlySet<string>
+}
+
+/** What can be known of an upstream whose document is invalid. */
+export interface InvalidUpstream {
+  /** The default prefix where none could be read. */
+  readonly match: UpstreamSnapshot['match']
+  readonly listen: string | null
 }

@@ -33,6 +33,8 @@ export class UpstreamState {
   /** A slot is a right to a connection: the pool bounds the upstream's limits and those of its routes together. */
   readonly #pool: Limiter
   #routes = new Map<string, Lane>()
+  /** By hand, until it is let go by hand. */
+  #held: 'open' | 'closed' | null = null
 
   constructor(snapshot: UpstreamSnapshot, deps: StateDeps) {
     this.#snapshot = snapshot
@@ -61,9 +63,15 @@ export class UpstreamState {
     if (moved) this.#forget()
     else this.#lane.guard.reconfigure(policy.breaker, policy.retry.retryAfter)
     this.#reconcileRoutes()
+    if (this.#held !== null) this.#forceAll(this.#held)
   }
 
   force(state: 'open' | 'closed' | 'auto'): void {
+    this.#held = state === 'auto' ? null : state
+    this.#forceAll(state)
+  }
+
+  #forceAll(state: 'open' | 'closed' | 'auto'): void {
     for (const lane of this.#lanes()) lane.guard.breaker.force(state)
   }
 
@@ -164,6 +172,7 @@ export class UpstreamState {
         mode: guard.mode,
         openForMs: guard.breaker.openForMs,
         failuresInARow: guard.breaker.failuresInARow,
+        held: this.#held,
       },
       budget: { balance: budget.balance(nowMs), ratio: policy.budget.ratio },
       gate: { closed: !guard.gate.isOpen, closedForMs },

@@ -1,5 +1,5 @@
 /** Names, ports, hosts and prefixes that only one document may have. */
-import { type ListenAddress, parseListenAddress } from '../core/listen-address.js'
+import { type ListenAddress, overlap, parseListenAddress } from '../core/listen-address.js'
 import { CODES, type MessageCode } from './codes.js'
 import { matchOf } from './compile-upstream.js'
 import { message, type Path, valueAt, whereText } from './document.js'
@@ -145,15 +145,9 @@ function listenClaims(owner: JudgedDocument): Claim[] {
       path: LISTEN,
       address,
       text: other => `the port ${address.port} ${claimedBy(other)}`,
-      meets: other => other.address !== undefined && overlap(address.hosts, other.address.hosts),
+      meets: other => other.address !== undefined && overlap(address, other.address),
     },
   ]
-}
-
-/** A wildcard takes the port on every address. */
-function overlap(a: readonly string[], b: readonly string[]): boolean {
-  const isWildcard = (host: string) => /^(0\.0\.0\.0|[0:]+)$/.test(host)
-  return [...a, ...b].some(isWildcard) || a.some(host => b.includes(host))
 }
 
 function claimedBy(other: Claim): string {

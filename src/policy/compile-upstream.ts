@@ -1,4 +1,5 @@
 /** From a valid Upstream document and the fields below it to what the request path reads. */
+import { parseListenAddress } from '../core/listen-address.js'
 import type { EffectivePolicy, PathMatch, RouteSnapshot, TlsSettings, UpstreamSnapshot } from '../core/snapshot.js'
 import { compilePolicy, reader } from './compile-policy.js'
 import { valueAt } from './document.js'
@@ -56,6 +57,12 @@ export function matchOf(root: unknown, name: string): UpstreamSnapshot['match'] 
     hosts: Object.freeze([...new Set(names.map(host => host.toLowerCase()))]),
     pathPrefix: typeof prefix === 'string' && prefix.startsWith('/') ? withoutSlash(prefix) : `/${name}`,
   })
+}
+
+/** The same of its own port. */
+export function listenOf(root: unknown): string | null {
+  const listen = valueAt(root, ['spec', 'listen'])
+  return typeof listen === 'string' && !('error' in parseListenAddress(listen)) ? listen : null
 }
 
 /** A prefix ends at a segment boundary anyway. */

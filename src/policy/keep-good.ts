@@ -1,18 +1,25 @@
-import type { Snapshot, UpstreamSnapshot } from '../core/snapshot.js'
+import type { InvalidUpstream, Snapshot, UpstreamSnapshot } from '../core/snapshot.js'
 
 /**
  * The valid part of a policy set, filled up with what is in force: an upstream whose document is broken or unreadable
- * keeps its last good policy. One that is gone stays as well, since a broken file may be hiding it, until a set is
- * wholly valid; but an address that a valid upstream asks for is given up.
+ * keeps its last good policy, and one that never had any stays known. One that is gone stays as well, since a broken
+ * file may be hiding it, until a set is wholly valid; but what a valid upstream asks for is given up.
  */
 export function keepGood(partial: Snapshot, current: Snapshot): Snapshot {
-  const taken = new Set([...partial.upstreams.values()].map(upstream => upstream.listen))
-  taken.delete(null)
-  const upstreams = new Map<string, UpstreamSnapshot>()
-  for (const [name, upstream] of current.upstreams) {
-    if (!partial.upstreams.has(name) && !taken.has(upstream.listen)) upstreams.set(name, upstream)
-  }
-  const invalid = new Map([...partial.invalid].filter(([name]) => !upstreams.has(name)))
-  for (const [name, upstream] of partial.upstreams) upstreams.set(name, upstream)
-  return Object.freeze({ ...partial, upstreams, invalid })
+  const taken = new Set([...partial.upstreams.values()].flatMap(claimsOf))
+  const isFree = (one: Claimant) => !claimsOf(one).some(claim => taken.has(claim))
+  const missing = (name: string) => !partial.upstreams.has(name)
+  const kept = [...current.upstreams].filter(([name, upstream]) => missing(name) && isFree(upstream))
+  const upstreams = new Map<string, UpstreamSnapshot>([...kept, ...partial.upstreams])
+  const unknown = [...current.invalid].filter(([name, one]) => missing(name) && isFree(one))
+  const invalid = [...unknown, ...partial.invalid].filter(([name]) => !upstreams.has(name))
+  const names = new Set(kept.map(([name]) => name))
+  return Object.freeze({ ...partial, upstreams, invalid: new Map(invalid), kept: names })
+}
+
+type Claimant = Pick<InvalidUpstream, 'listen' | 'match'>
+
+function claimsOf({ listen, match }: Claimant): string[] {
+  const hosts = match.hosts.map(host => `host ${host}`)
+  return [...(listen === null ? [] : [`listen ${listen}`]), `prefix ${match.pathPrefix}`, ...hosts]
 }

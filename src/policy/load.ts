@@ -1,7 +1,7 @@
 /** From the text of a policy set to a snapshot, or to everything that is wrong with it. */
-import type { Snapshot, UpstreamSnapshot } from '../core/snapshot.js'
+import type { InvalidUpstream, Snapshot, UpstreamSnapshot } from '../core/snapshot.js'
 import { type Conflicts, findConflicts } from './claims.js'
-import { compileUpstream, type Effective, effectiveOf, matchOf } from './compile-upstream.js'
+import { compileUpstream, type Effective, effectiveOf, listenOf, matchOf } from './compile-upstream.js'
 import type { JudgedDocument } from './judge.js'
 import { distinctMessages, type PolicyMessage } from './messages.js'
 import { isTouched } from './overlay.js'
@@ -108,12 +108,12 @@ function unusedPolicyMessages(
 
 function snapshotOf(source: PolicySource, generation: number, compiled: readonly Compiled[]): Snapshot {
   const upstreams = new Map<string, UpstreamSnapshot>()
-  const invalid = new Map<string, { readonly match: UpstreamSnapshot['match'] }>()
+  const invalid = new Map<string, InvalidUpstream>()
   for (const { judged, effective, valid } of compiled) {
     const { document, name } = judged
     if (name === null) continue
     if (valid) upstreams.set(name, compileUpstream(document.root, effective))
-    else invalid.set(name, Object.freeze({ match: matchOf(document.root, name) }))
+    else invalid.set(name, Object.freeze({ match: matchOf(document.root, name), listen: listenOf(document.root) }))
   }
   return Object.freeze({ generation, hash: source.hash, upstreams, invalid })
 }

@@ -24,16 +24,20 @@ export function readDocuments(source: PolicySource, known: KnownDocuments = new 
   messages.push(...source.problems)
   for (const { name, text } of source.files) {
     const file = fileLabel(source, name)
-    // A file that was cut to nothing must not pass for one without upstreams.
-    if (text.trim() === '') messages.push(fileMessage('FB002', file, 'is empty: give it a document or remove it'))
+    const before = judged.length + messages.length
     const room = fileRoom()
     for (const piece of piecesOf(text)) if (!reader.read(file, piece, room)) break
+    // A file that is half written must not pass for one without upstreams.
+    if (judged.length + messages.length === before) messages.push(fileMessage('FB002', file, withoutDocument(text)))
   }
   messages.push(...judged.flatMap(one => one.messages))
-  if (judged.length === 0 && messages.length === 0) {
-    messages.push(fileMessage('FB002', source.dir, 'no policy documents, only comments or ---'))
-  }
   return { judged, messages, known: reader.next, parsed: reader.parsed }
+}
+
+function withoutDocument(text: string): string {
+  return text.trim() === ''
+    ? 'is empty: give it a document or remove it'
+    : 'holds only comments: give it a document or remove the file'
 }
 
 class SetReader {

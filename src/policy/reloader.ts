@@ -1,6 +1,7 @@
 import type { Clock } from '../clock/clock.js'
 import type { Snapshot } from '../core/snapshot.js'
-import type { PolicyReloaded } from '../telemetry/events.js'
+import type { PolicyReloaded, UpstreamChanges } from '../telemetry/events.js'
+import { changesBetween } from './changes.js'
 import { directoryStamp } from './directory-stamp.js'
 import { keepGood } from './keep-good.js'
 import type { Load, LoadAnswer, Told } from './load-request.js'
@@ -18,11 +19,14 @@ export interface ReloadOutcome {
   readonly result: PolicyReloaded['result']
   /** One line each. */
   readonly messages: readonly string[]
+  /** As in the event; absent where there are none. */
+  readonly noPolicy?: readonly string[]
+  readonly kept?: readonly string[]
 }
 
 export interface ReloaderOptions {
   readonly dir: string
-  /** `valid-only`: whatever is valid applies, until one set is wholly valid; from then on all or nothing. */
+  /** `valid-only`: whatever is valid applies, until one set is wholly valid, as `current` is not; from then on all or nothing. */
   readonly mode: 'all' | 'valid-only'
   readonly clock: Clock
   /** In force at the start. */
@@ -51,7 +55,7 @@ export class Reloader {
   constructor(options: ReloaderOptions) {
     this.#options = options
     this.#current = options.current
-    this.#allOrNothing = options.mode === 'all' || options.current.invalid.size === 0
+    this.#allOrNothing = options.mode === 'all'
   }
 
   /** Reads the policies now; never rejects. */
@@ -140,10 +144,10 @@ export class Reloader {
     const asked = trigger === 'signal' || trigger === 'admin'
     switch (answer.kind) {
       case 'same': {
-        // After a failure it is news that the directory is good again.
-        const news = asked || this.#failure !== null
+        const ended = this.#failure !== null
         this.#failure = null
-        return this.#outcome('unchanged', { messages: [], documentsParsed: 0 }, trigger, durationMs, news)
+        const told = { messages: [], documentsParsed: 0, ...(ended && this.#allOrNothing && { recovered: true }) }
+        return this.#outcome('unchanged', told, trigger, durationMs, asked || ended)
       }
       case 'unusable': {
         const failure = `${answer.hash}\n${answer.messages.join('\n')}`
@@ -151,35 +155,52 @@ export class Reloader {
         this.#failure = failure
         return this.#outcome('rejected', answer, trigger, durationMs, news)
       }
-      case 'whole':
-        this.#apply(answer.snapshot)
+      case 'whole': {
+        const changes = this.#apply(answer.snapshot)
         this.#allOrNothing = true
-        return this.#outcome('applied', answer, trigger, durationMs, true)
-      case 'partial':
-        this.#apply(keepGood(answer.snapshot, this.#current))
-        return this.#outcome('partial', answer, trigger, durationMs, true)
+        return this.#outcome('applied', { ...answer, changes }, trigger, durationMs, true)
+      }
+      case 'partial': {
+        const changes = this.#apply(keepGood(answer.snapshot, this.#current))
+        return this.#outcome('partial', { ...answer, changes }, trigger, durationMs, true)
+      }
     }
   }
 
-  #apply(next: Snapshot): void {
+  #apply(next: Snapshot): UpstreamChanges {
+    const changes = changesBetween(this.#current, next)
     this.#options.onSnapshot(next)
     this.#current = next
     this.#failure = null
+    return changes
   }
 
   #outcome(
     result: ReloadOutcome['result'],
-    { messages, documentsParsed }: Told,
+    { messages, documentsParsed, changes, recovered }: Told & Pick<PolicyReloaded, 'changes' | 'recovered'>,
     trigger: ReloadTrigger,
     durationMs: number,
     news: boolean,
   ): ReloadOutcome {
-    const { generation, hash, upstreams } = this.#current
+    const { generation, hash, upstreams, invalid } = this.#current
+    const left = { noPolicy: [...invalid.keys()], kept: [...(this.#current.kept ?? [])] }
     if (news) {
-      const about = { generation, hash, upstreams: upstreams.size, durationMs, messages }
-      const parsed = documentsParsed === undefined ? {} : { documentsParsed }
-      this.#options.onReload({ type: 'policy-reloaded', result, trigger, ...about, ...parsed })
+      const about = { generation, hash, upstreams: upstreams.size, durationMs, messages, ...left }
+      this.#options.onReload({
+        type: 'policy-reloaded',
+        result,
+        trigger,
+        ...about,
+        ...(documentsParsed !== undefined && { documentsParsed }),
+        ...(changes !== undefined && { changes }),
+        ...(recovered !== undefined && { recovered }),
+      })
     }
-    return { result, messages }
+    return {
+      result,
+      messages,
+      ...(left.noPolicy.length > 0 && { noPolicy: left.noPolicy }),
+      ...(left.kept.length > 0 && { kept: left.kept }),
+    }
   }
 }

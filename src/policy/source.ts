@@ -1,7 +1,7 @@
 /** The text of a policy set, as it stands on disk at one moment. */
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { fileMessage, type PolicyMessage } from './messages.js'
 
 export interface PolicyFile {
@@ -56,7 +56,8 @@ function readOnce(dir: string, root: string): PolicySource {
   try {
     names = readdirSync(root).filter(isPolicyFile)
   } catch (error) {
-    return { dir, files: [], hash: hashOf([]), problems: [fileMessage('FB001', dir, directoryFault(error))] }
+    const text = root === dir || errorCode(error) !== 'ENOENT' ? directoryFault(error) : danglingText(root)
+    return { dir, files: [], hash: hashOf([]), problems: [fileMessage('FB001', dir, text)] }
   }
   const source = collect(dir, names, name => join(root, name))
   if (names.length > 0) return source
@@ -110,6 +111,10 @@ function dataLink(dir: string): string | null {
   } catch {
     return null
   }
+}
+
+function danglingText(root: string): string {
+  return `the link ${DATA_LINK} points to nothing: there is no ${basename(root)} in the directory`
 }
 
 function directoryFault(error: unknown): string {

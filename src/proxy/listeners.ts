@@ -1,6 +1,6 @@
 import type { Clock } from '../clock/clock.js'
 import type { Snapshot, TlsSettings } from '../core/snapshot.js'
-import type { EventSink } from '../telemetry/events.js'
+import type { EventSink, ListenerStatus } from '../telemetry/events.js'
 import { OwnPorts } from './own-ports.js'
 import type { RequestHandler } from './request-handler.js'
 import { lookupBy, type Resolver } from './resolver.js'
@@ -13,6 +13,8 @@ const LAST_MOMENT_MS = 500
 export interface ListenersOptions {
   /** Address of the shared port. */
   readonly listen: string
+  /** Addresses of other ports of the sidecar: what they are by where they are. */
+  readonly reserved?: Readonly<Record<string, string>>
   readonly pseudonym: string
   /** Shared with the transport: names are looked up by few threads. */
   readonly resolver: Resolver
@@ -34,7 +36,8 @@ export class Listeners {
     this.#handler = handler
     this.#sink = sink
     const create = (name: string, listen: string) => this.#server('upstream', name, listen)
-    this.#own = new OwnPorts(create, options.clock, sink)
+    const reserved = { ...options.reserved, [options.listen]: 'shared port' }
+    this.#own = new OwnPorts({ create, reserved, clock: options.clock, sink })
   }
 
   /** Binds everything or, on the first failure, nothing; rejects with `BindError`. Resolves with the shared addresses. */
@@ -53,6 +56,17 @@ export class Listeners {
   /** Opens added ports and lets removed ones run out. A port that cannot be bound is told; the others go on. */
   reconcile(snapshot: Snapshot): Promise<void> {
     return this.#own.reconcile(snapshot)
+  }
+
+  /** Of own ports, by upstream. */
+  statuses(): ReadonlyMap<string, ListenerStatus> {
+    return this.#own.statuses()
+  }
+
+  /** Why own ports are not open as they should be; waits for what is being done about it. */
+  async failures(): Promise<string[]> {
+    await this.#own.settled()
+    return [...this.#own.statuses()].flatMap(([name, { error }]) => (error === null ? [] : [`${name}: ${error}`]))
   }
 
   set draining(on: boolean) {

@@ -1,6 +1,7 @@
 /** A listener for the app: the shared port, or the own port of one upstream. */
 import { createServer, IncomingMessage, maxHeaderSize, type Server } from 'node:http'
 import type { LookupFunction, Socket } from 'node:net'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { SecureContext } from 'node:tls'
 import type { TlsSettings } from '../core/snapshot.js'
 import type { EventSink } from '../telemetry/events.js'
@@ -11,6 +12,14 @@ import type { ServerState } from './downstream.js'
 import type { RequestHandler } from './request-handler.js'
 import { UpgradeTunnels } from './upgrade.js'
 import { DEFAULT_UPGRADE_TOKENS, givesUpConnection } from './upgrade-token.js'
+
+/** For the head of a request on a connection that was made when the port was about to close. */
+const FIRST_WORDS_MS = 100
+
+/** Without a new connection: then none waits, since the first may have come too late for its own turn. */
+const QUIET_TURNS = 2
+/** As many as can wait (Node's backlog is 511); a port that is never quiet closes nevertheless. */
+const MOST_TURNS = 600
 
 export interface ServerOptions {
   /** `host:port`; `localhost` binds both loopbacks; port 0 takes a free one. */
@@ -49,6 +58,7 @@ export class ProxyServer {
   readonly #upgradeTokens: readonly string[]
   readonly #maxHeaderBytes: number
   readonly #sockets = new Set<Socket>()
+  #accepted = 0
   #servers: AppServer[] = []
   #closed: Promise<unknown> | null = null
 
@@ -103,8 +113,21 @@ export class ProxyServer {
   close(): Promise<unknown> {
     this.#state.draining = true
     this.closeIdle()
-    this.#closed ??= Promise.all(this.#servers.map(server => new Promise(resolve => server.close(resolve))))
-    return this.#closed
+    return this.#stop()
+  }
+
+  /**
+   * As `close`, but whoever the system has connected already is served: they are accepted first, and have a moment to
+   * send their request. `stopped`: accepts no more.
+   */
+  runOut(): { readonly stopped: Promise<void>; readonly ended: Promise<unknown> } {
+    this.#state.draining = true
+    const stopped = this.#acceptWaiting()
+    const ended = stopped.then(() => {
+      setTimeout(() => this.closeIdle(), FIRST_WORDS_MS).unref()
+      return this.#stop()
+    })
+    return { stopped, ended }
   }
 
   /** Closes connections on which nothing is going on. */
@@ -123,6 +146,21 @@ export class ProxyServer {
   destroyAll(): void {
     this.#tunnels.destroyAll()
     for (const socket of this.#sockets) socket.destroy()
+  }
+
+  /** A turn of the loop accepts one of those who wait. */
+  async #acceptWaiting(): Promise<void> {
+    let quiet = 0
+    for (let turn = 0; turn < MOST_TURNS && quiet < QUIET_TURNS; turn++) {
+      const before = this.#accepted
+      await nextTurn()
+      quiet = this.#accepted === before ? quiet + 1 : 0
+    }
+  }
+
+  #stop(): Promise<unknown> {
+    this.#closed ??= Promise.all(this.#servers.map(server => new Promise(resolve => server.close(resolve))))
+    return this.#closed
   }
 
   #createServer(): AppServer {
@@ -161,6 +199,7 @@ export class ProxyServer {
   #connected(socket: Socket): void {
     if (this.#sockets.has(socket)) return
     this.#sockets.add(socket)
+    this.#accepted += 1
     // Pipelined requests each listen for the close.
     socket.setMaxListeners(0)
     socket.on('error', ignore)

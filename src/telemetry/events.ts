@@ -117,6 +117,21 @@ export interface PolicyReloaded {
   readonly durationMs: number
   /** One line each: `file:line:col  path  text`. */
   readonly messages: readonly string[]
+  /** Where something came into force after the start. */
+  readonly changes?: UpstreamChanges
+  /** Upstreams left out, whose calls get 503 `no-policy` (`--start valid-only`). */
+  readonly noPolicy: readonly string[]
+  /** Upstreams on their last good document, since the latest is invalid (`--start valid-only`). */
+  readonly kept: readonly string[]
+  /** What is in force is on disk again, after a set that was rejected. */
+  readonly recovered?: boolean
+}
+
+/** Names of upstreams. */
+export interface UpstreamChanges {
+  readonly added: readonly string[]
+  readonly changed: readonly string[]
+  readonly removed: readonly string[]
 }
 
 export interface Listening {
@@ -124,6 +139,13 @@ export interface Listening {
   readonly role: 'shared' | 'upstream' | 'admin' | 'health'
   readonly upstream: string | null
   readonly address: string
+}
+
+/** A port is closed, or could not be opened. */
+export interface NotListening extends Omit<Listening, 'type'> {
+  readonly type: 'not-listening'
+  /** `null`: closed as it was meant to be. */
+  readonly error: string | null
 }
 
 /** Whatever else an operator should see: one line, no payload of a request. */
@@ -143,6 +165,7 @@ export type ForbearEvent =
   | GateChanged
   | PolicyReloaded
   | Listening
+  | NotListening
   | Notice
 
 export interface EventSink {
@@ -159,6 +182,8 @@ export interface UpstreamStatus {
     readonly mode: string
     readonly openForMs: number
     readonly failuresInARow: number
+    /** By hand (`POST /upstreams/NAME/breaker`), whatever is edited. */
+    readonly held: 'open' | 'closed' | null
   }
   readonly budget: { readonly balance: number; readonly ratio: number }
   readonly gate: { readonly closed: boolean; readonly closedForMs: number }
@@ -175,7 +200,21 @@ export interface SidecarStatus {
   readonly hash: string
   readonly loadedAt: string
   readonly lastReloadError: { readonly at: string; readonly messages: readonly string[] } | null
+  /** Upstreams left out, whose calls get 503 `no-policy` (`--start valid-only`). */
+  readonly noPolicy: readonly string[]
+  /** Upstreams on their last good document, since the latest is invalid (`--start valid-only`). */
+  readonly kept: readonly string[]
   readonly draining: boolean
   readonly retries: 'on' | 'off'
   readonly upstreams: readonly UpstreamStatus[]
+  /** Own ports, by upstream; also of those without a policy. */
+  readonly listeners: ReadonlyMap<string, ListenerStatus>
+}
+
+/** An own port as the policies want it. */
+export interface ListenerStatus {
+  readonly address: string
+  readonly state: 'open' | 'failed'
+  /** Why it failed; it is tried again. */
+  readonly error: string | null
 }

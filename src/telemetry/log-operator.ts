@@ -1,4 +1,4 @@
-import type { BreakerChanged, GateChanged, Listening, Notice, PolicyReloaded } from './events.js'
+import type { BreakerChanged, GateChanged, Listening, Notice, NotListening, PolicyReloaded } from './events.js'
 
 export interface OperatorLine {
   readonly level: 'debug' | 'info' | 'warn' | 'error'
@@ -7,7 +7,9 @@ export interface OperatorLine {
 }
 
 /** What an operator reads of everything that is not a request. */
-export function operatorLine(event: BreakerChanged | GateChanged | PolicyReloaded | Listening | Notice): OperatorLine {
+export function operatorLine(
+  event: BreakerChanged | GateChanged | PolicyReloaded | Listening | NotListening | Notice,
+): OperatorLine {
   switch (event.type) {
     case 'breaker-changed':
       return breakerLine(event)
@@ -23,6 +25,12 @@ export function operatorLine(event: BreakerChanged | GateChanged | PolicyReloade
       return {
         level: 'info',
         message: 'listening',
+        fields: { role: event.role, upstream: event.upstream, address: event.address },
+      }
+    case 'not-listening':
+      return {
+        level: event.error === null ? 'info' : 'error',
+        message: event.error ?? 'no longer listening',
         fields: { role: event.role, upstream: event.upstream, address: event.address },
       }
     case 'notice':
@@ -50,18 +58,32 @@ const POLICY_MESSAGES = {
   rejected: 'policies rejected: the last good ones stay in force',
 } as const
 
+/** Names in a list of a line. */
+const MAX_NAMES = 20
+
 function policyLine(event: PolicyReloaded): OperatorLine {
-  const { type: _, durationMs, ...fields } = event
+  const { type: _, durationMs, changes, noPolicy, kept, recovered, ...fields } = event
   return {
     level: policyLevel(event),
-    message: POLICY_MESSAGES[event.result],
-    fields: { ...fields, durationMs: Math.round(durationMs) },
+    message: recovered === true ? 'policies are good again' : POLICY_MESSAGES[event.result],
+    fields: { ...fields, ...namesOf({ ...changes, noPolicy, kept }), durationMs: Math.round(durationMs) },
   }
 }
 
-function policyLevel({ result, trigger, messages }: PolicyReloaded): OperatorLine['level'] {
+/** Lists that are not empty, long ones with how many more there are. */
+function namesOf(lists: Readonly<Record<string, readonly string[]>>): Record<string, readonly string[]> {
+  const some = Object.entries(lists).filter(([, names]) => names.length > 0)
+  return Object.fromEntries(some.map(([key, names]) => [key, capped(names)]))
+}
+
+function capped(names: readonly string[]): readonly string[] {
+  return names.length <= MAX_NAMES ? names : [...names.slice(0, MAX_NAMES), `and ${names.length - MAX_NAMES} more`]
+}
+
+function policyLevel({ result, trigger, messages, recovered }: PolicyReloaded): OperatorLine['level'] {
   if (result === 'rejected' || result === 'partial') return 'error'
   if (messages.length > 0) return 'warn'
+  if (recovered === true) return 'info'
   // A poll that finds nothing new is no news; someone who asked by hand wants an answer.
   return result === 'unchanged' && (trigger === 'watch' || trigger === 'poll') ? 'debug' : 'info'
 }

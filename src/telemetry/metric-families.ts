@@ -118,6 +118,13 @@ const SIDECAR_GAUGES: readonly MetricFamily[] = [
     of: status => Number(status.retries === 'on'),
   }),
   {
+    name: 'forbear_listener_up',
+    type: 'gauge',
+    help: '0 while the own port of an upstream cannot be opened as its policy wants it.',
+    samples: ({ status }) =>
+      [...status.listeners].map(([upstream, { state }]) => ({ value: Number(state === 'open'), labels: { upstream } })),
+  },
+  {
     name: 'forbear_policy_info',
     type: 'gauge',
     help: 'Always 1; hash is that of the policy set in force.',

@@ -48,7 +48,7 @@ export function createMetrics({ status, maxSeries = 20_000 }: MetricsOptions): M
     if (event.type === 'policy-reloaded') {
       reloads.set(event.result, (reloads.get(event.result) ?? 0) + 1)
       pruneDue = true
-    } else if (event.type !== 'listening' && event.type !== 'notice' && event.type !== 'gate-changed') {
+    } else if ('route' in event) {
       count(event, scopeOf(event.upstream, event.route), overflow)
     }
   }
@@ -80,10 +80,8 @@ export function createMetrics({ status, maxSeries = 20_000 }: MetricsOptions): M
   }
 }
 
-type Counted = Extract<
-  ForbearEvent,
-  { type: 'request-finished' | 'attempt-finished' | 'retry-scheduled' | 'retry-denied' | 'breaker-changed' }
->
+/** What happened to a request, an attempt or a breaker, and so has a route or `null`. */
+type Counted = Extract<ForbearEvent, { route: string | null }>
 
 function count(event: Counted, scope: ScopeTally, overflow: ScopeTally): void {
   switch (event.type) {

@@ -58,12 +58,21 @@ describe('pages', () => {
   it('show the status, upstreams by name with their routes', async () => {
     const upstreams = [
       upstreamStatus({
-        breaker: { state: 'open', mode: 'enforce', openForMs: Number.POSITIVE_INFINITY, failuresInARow: 3 },
+        breaker: {
+          state: 'open',
+          mode: 'enforce',
+          openForMs: Number.POSITIVE_INFINITY,
+          failuresInARow: 3,
+          held: 'open',
+        },
       }),
       upstreamStatus({ route: 'place-order', inFlight: 9 }),
       upstreamStatus({ name: 'stock' }),
     ]
-    const { get } = await started({ status: () => sidecarStatus({ upstreams }) })
+    const own = { address: '127.0.0.1:15101', state: 'failed', error: 'cannot listen' } as const
+    const listeners = new Map([['payments', own]])
+    const told = sidecarStatus({ upstreams, listeners, noPolicy: ['ledger'], kept: ['stock'] })
+    const { get } = await started({ status: () => told })
     const { headers, body } = await get('/status')
     expect(headers).toMatchObject({ 'content-type': 'application/json', 'cache-control': 'no-store' })
     const status = JSON.parse(body)
@@ -74,12 +83,15 @@ describe('pages', () => {
       draining: false,
       lastReloadError: null,
     })
+    expect([status.noPolicy, status.kept]).toEqual([{ ledger: { listen: null } }, ['stock']])
     expect(Object.keys(status.upstreams)).toEqual(['payments', 'stock'])
+    expect([status.upstreams.payments.listen, status.upstreams.stock.listen]).toEqual([own, null])
     expect(status.upstreams.payments.breaker).toEqual({
       state: 'open',
       mode: 'enforce',
       openForMs: 'none',
       failuresInARow: 3,
+      held: 'open',
     })
     expect(status.upstreams.payments.routes['place-order'].inFlight).toBe(9)
     expect(status.upstreams.stock.routes).toEqual({})

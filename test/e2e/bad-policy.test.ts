@@ -1,7 +1,8 @@
 import { describe, expect } from 'vitest'
-import { listens, problem } from './harness/client.js'
+import { call, listens, problem } from './harness/client.js'
 import { attempts, calls, EDIT_MS, FILE, followed, POLL_MS } from './harness/counted-policy.js'
 import { toYaml, upstreamDoc } from './harness/policies.js'
+import { freePort } from './harness/ports.js'
 import type { Sidecar } from './harness/sidecar.js'
 import { test } from './harness/stage.js'
 import { sleep, until } from './harness/time.js'
@@ -124,5 +125,36 @@ describe.concurrent('a bad policy at the start', () => {
     expect(sidecar.output).toMatch(/payments\.yaml:\d+:\d+/)
     await dir.write(FILE, toYaml(upstreamDoc('payments', upstream.url)))
     await until('the mended document', async () => (await sidecar.call('/payments/x')).text === 'fine', POLL_MS)
+  })
+
+  test('with --start valid-only tells who is left out, whose port answers too and stays when the text is torn', async ({
+    stage,
+  }) => {
+    const upstream = (await stage.upstream()).plays({ body: 'fine' })
+    const port = await freePort()
+    const spec = { listen: `127.0.0.1:${port}`, retry: { maxAttempts: 0 } }
+    const dir = await stage.policyDir({
+      [FILE]: toYaml(upstreamDoc('payments', upstream.url, spec)),
+      'ledger.yaml': toYaml(upstreamDoc('ledger', upstream.url)),
+    })
+    const sidecar = await stage.sidecar(dir, ['--start', 'valid-only'])
+    const listen = { address: spec.listen, state: 'open', error: null }
+    const reload = async () => JSON.parse((await sidecar.admin('/reload', { method: 'POST' })).text)
+    expect(await sidecar.status()).toMatchObject({ noPolicy: { payments: { listen } }, kept: [] })
+    expect((await call(port, '/x')).status).toBe(503)
+    await dir.write(FILE, '')
+    // The watcher may have been faster, so the result may be `unchanged`.
+    expect(await reload()).toMatchObject({ noPolicy: ['payments'] })
+    for (const [at, path] of [
+      [port, '/x'],
+      [sidecar.port, '/payments/x'],
+    ] as const)
+      expect(problem(await call(at, path)).reason).toBe('no-policy')
+    // In this order, for no set in between is wholly valid.
+    await dir.write('ledger.yaml', '# later\n')
+    await dir.write(FILE, toYaml(upstreamDoc('payments', upstream.url, { listen: spec.listen })))
+    expect(await reload()).toMatchObject({ kept: ['ledger'] })
+    expect([(await call(port, '/x')).text, (await sidecar.call('/ledger/x')).text]).toEqual(['fine', 'fine'])
+    expect((await sidecar.status()).lastReloadError).not.toBeNull()
   })
 })

@@ -17,7 +17,7 @@ type Fault = readonly [what: string, make: (path: string, whole: string) => Prom
 const FAULTS: readonly Fault[] = [
   ['missing', async () => {}, /no file that ends in \.yaml or \.yml/],
   ['zero bytes', path => writeFile(path, ''), /is empty/],
-  ['only comments', path => writeFile(path, '# nothing\n'), /no policy documents, only comments/],
+  ['only comments', path => writeFile(path, '# nothing\n'), /holds only comments/],
   ['half written', (path, whole) => writeFile(path, whole.slice(0, whole.lastIndexOf('total'))), /:\d+:\d+ /],
   ['invalid by schema', (path, whole) => writeFile(path, whole.replace('5s', '5')), /timeouts\.total/],
   ['a directory', path => mkdir(path), /is a directory, not a file/],

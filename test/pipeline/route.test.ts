@@ -156,7 +156,8 @@ describe('the shared port', () => {
   })
 
   it('says that a declared upstream is invalid', () => {
-    const bad = router([payments], new Map([['broken', { match: { hosts: ['b.internal'], pathPrefix: '/broken' } }]]))
+    const match = { hosts: ['b.internal'], pathPrefix: '/broken' }
+    const bad = router([payments], new Map([['broken', { match, listen: null }]]))
     expect(where(bad.matchShared(call({ path: '/broken/1' })))).toBe('invalid broken')
     expect(where(bad.matchShared(call({ host: 'b.internal' })))).toBe('invalid broken')
     expect(where(bad.matchShared(call({ forbearUpstream: 'broken' })))).toBe('invalid broken')

@@ -223,6 +223,36 @@ describe('breaker', () => {
     expect(stage.status().breaker.state).toBe(state)
   })
 
+  it.each(MOVES)('another %s leaves it to the hand that holds it, until that lets go', async (_what, moved) => {
+    const stage = new Stage()
+    stage.pipeline.forceBreaker('api', 'open')
+    stage.apply([moved])
+    expect(stage.status().breaker).toMatchObject({ state: 'open', held: 'open' })
+    const held = stage.get('/held', once)
+    await stage.run(60_000)
+    expect([held.attempts, held.outcome]).toEqual([0, 'breaker-open'])
+    stage.pipeline.forceBreaker('api', 'auto')
+    expect(stage.status().breaker.held).toBeNull()
+    stage.apply([{}])
+    expect(stage.status().breaker).toMatchObject({ state: 'closed', held: null })
+  })
+
+  it('a mode that was disabled for a while leaves it to the hand that holds it', () => {
+    const stage = new Stage()
+    stage.pipeline.forceBreaker('api', 'open')
+    stage.apply([{ policy: { breaker: { mode: 'disabled' } } }])
+    expect(stage.status().breaker.state).toBe('closed')
+    stage.apply([{}])
+    expect(stage.status().breaker).toMatchObject({ state: 'open', held: 'open' })
+  })
+
+  it('of a route that is added is in the hand that holds those of the upstream', () => {
+    const stage = new Stage()
+    stage.pipeline.forceBreaker('api', 'open')
+    stage.apply([{ routes: [{ name: 'r', path: '/r', own: { breaker: true } }] }])
+    expect(stage.pipeline.statuses().map(({ breaker }) => breaker.state)).toEqual(['open', 'open'])
+  })
+
   it.each(MOVES)('another %s begins closed and empty', async (_what, moved) => {
     const stage = new Stage()
     stage.upstream.plays(reply(503))

@@ -4,13 +4,13 @@ import { keepGood } from '../../src/policy/keep-good.js'
 import { snapshotOf } from './support/watching.js'
 
 /** Only what is looked at. */
-const upstream = (name: string, listen: string | null = null): [string, UpstreamSnapshot] => [
+const upstream = (name: string, listen: string | null = null, pathPrefix = `/${name}`): [string, UpstreamSnapshot] => [
   name,
-  { name, listen } as UpstreamSnapshot,
+  { name, listen, match: { hosts: [`${name}.internal`], pathPrefix } } as unknown as UpstreamSnapshot,
 ]
 
 const invalid = (...names: string[]): Snapshot['invalid'] =>
-  new Map(names.map(name => [name, { match: { hosts: [], pathPrefix: `/${name}` } }]))
+  new Map(names.map(name => [name, { match: { hosts: [], pathPrefix: `/${name}` }, listen: null }]))
 
 test('an upstream that an edit broke keeps its last good policy', () => {
   const current = snapshotOf(1, 'a', { upstreams: new Map([upstream('shop')]) })
@@ -18,6 +18,7 @@ test('an upstream that an edit broke keeps its last good policy', () => {
   expect([...kept.upstreams.keys()]).toEqual(['shop'])
   expect([...kept.invalid.keys()]).toEqual(['bank'])
   expect([kept.generation, kept.hash]).toEqual([2, 'b'])
+  expect([...(kept.kept ?? [])]).toEqual(['shop'])
 })
 
 test('what is valid replaces what is in force', () => {
@@ -34,4 +35,19 @@ test('an address goes to the valid upstream that asks for it', () => {
   const kept = keepGood(partial, current)
   expect([...kept.upstreams.keys()]).toEqual(['new'])
   expect([...kept.invalid.keys()]).toEqual(['old'])
+})
+
+test('an upstream that never had a good policy stays known when its document cannot be read any more', () => {
+  const current = snapshotOf(1, 'a', { invalid: invalid('shop', 'bank') })
+  const next = snapshotOf(2, 'b', { upstreams: new Map([upstream('bank')]) })
+  const kept = keepGood(next, current)
+  expect([[...kept.upstreams.keys()], [...kept.invalid.keys()]]).toEqual([['bank'], ['shop']])
+})
+
+test('a prefix or a host goes to the valid upstream that asks for it', () => {
+  const [good, bad] = [new Map([upstream('old')]), invalid('broken')]
+  const current = snapshotOf(1, 'a', { upstreams: good, invalid: bad })
+  const renamed = new Map([upstream('new', null, '/old'), upstream('mended', null, '/broken')])
+  const kept = keepGood(snapshotOf(2, 'b', { upstreams: renamed }), current)
+  expect([[...kept.upstreams.keys()], [...kept.invalid.keys()]]).toEqual([['new', 'mended'], []])
 })

@@ -9,7 +9,7 @@ const answer = (count: number): LoadAnswer => ({
   messages: ['shop.yaml:1:1  what is wrong'],
   snapshot: snapshotOf(3, 'abc', {
     upstreams: new Map(Array.from({ length: count }, (_, n) => [`u${n}`, upstreamSnapshot(`u${n}`)])),
-    invalid: new Map([['bank', { match: { hosts: [], pathPrefix: '/bank' } }]]),
+    invalid: new Map([['bank', { match: { hosts: [], pathPrefix: '/bank' }, listen: null }]]),
   }),
 })
 

@@ -148,7 +148,7 @@ describe('where an upstream is', () => {
 
 describe('a set with valid and invalid documents', () => {
   const good = upstream('', 'good')
-  const bad = upstream('match: { hosts: [bad.internal] }\nretry: { maxAttempts: 0 }', 'bad')
+  const bad = upstream('listen: 127.0.0.1:15101\nmatch: { hosts: [bad.internal] }\nretry: { maxAttempts: 0 }', 'bad')
 
   it('is refused as a whole', () => {
     const result = load(together(good, bad))
@@ -161,7 +161,8 @@ describe('a set with valid and invalid documents', () => {
     expect(result).toMatchObject({ ok: false, messages: [{ code: 'FB036' }] })
     const partial = result.ok ? undefined : result.partial
     expect([...(partial?.upstreams.keys() ?? [])]).toEqual(['good'])
-    expect(partial?.invalid).toEqual(new Map([['bad', { match: { hosts: ['bad.internal'], pathPrefix: '/bad' } }]]))
+    const match = { hosts: ['bad.internal'], pathPrefix: '/bad' }
+    expect(partial?.invalid).toEqual(new Map([['bad', { match, listen: '127.0.0.1:15101' }]]))
   })
 
   const invalidOf = (...documents: string[]) => {

@@ -72,6 +72,8 @@ describe('a policy directory', () => {
   it('that cannot be read has a problem', () => {
     expect(problem(join(dir, 'none'))).toBe('DIR/none  the policy directory does not exist [FB001]')
     expect(problem()).toBe('DIR  no file that ends in .yaml or .yml [FB002]')
+    symlinkSync('..gone', join(dir, '..data'))
+    expect(problem()).toBe('DIR  the link ..data points to nothing: there is no ..gone in the directory [FB001]')
     write('a.yaml', '')
     expect(problem(join(dir, 'a.yaml'))).toBe('DIR/a.yaml  is not a directory [FB001]')
   })

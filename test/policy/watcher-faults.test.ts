@@ -47,7 +47,7 @@ const FAULTS: readonly Fault[] = [
   ['no file', path => unlink(path), /no file that ends in \.yaml/],
   ['zero bytes', path => truncate(path), /is empty/],
   ['white space', path => writeFile(path, ' \n\n'), /is empty/],
-  ['only comments', path => writeFile(path, '# later\n---\n# and later\n'), /no policy documents/],
+  ['only comments', path => writeFile(path, '# later\n---\n# and later\n'), /holds only comments/],
   ['half a document', path => writeFile(path, GOOD.slice(0, GOOD.indexOf('name: shop'))), /shop\.yaml:\d+:\d+/],
   ['what the schema refuses', path => writeFile(path, upstream('timeouts: { total: 5 }', 'shop')), /timeouts\.total/],
   ['a directory', path => unlink(path).then(() => mkdir(path)), /is a directory, not a file/],

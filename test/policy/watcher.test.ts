@@ -2,8 +2,8 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import type { Snapshot } from '../../src/core/snapshot.js'
-import type { LoadAnswer } from '../../src/policy/load-request.js'
+import type { Snapshot, UpstreamSnapshot } from '../../src/core/snapshot.js'
+import type { Load, LoadAnswer } from '../../src/policy/load-request.js'
 import { configMapDir, temporaryDirectory } from './support/config-map.js'
 import { eventually, FastClock, loadText, snapshotOf, watching } from './support/watching.js'
 
@@ -207,8 +207,40 @@ describe('a reload by hand', () => {
   })
 })
 
+test('a reload tells which upstreams it added, changed and removed', async () => {
+  const { dir, write } = await plainDirectory('one')
+  const part = (name: string, port: number) =>
+    [
+      name,
+      { name, target: { port }, match: { hosts: [], pathPrefix: `/${name}` } } as unknown as UpstreamSnapshot,
+    ] as const
+  const current = snapshotOf(1, 'first', { upstreams: new Map([part('same', 1), part('moved', 1), part('gone', 1)]) })
+  const next = new Map([part('same', 1), part('moved', 2), part('new', 1)])
+  const load: Load = async () => ({
+    kind: 'whole',
+    snapshot: snapshotOf(2, 'second', { upstreams: next }),
+    messages: [],
+  })
+  const { watcher, events } = watching(dir, { current, load })
+  await write('two')
+  await watcher.reload('signal')
+  expect(events.at(-1)?.changes).toEqual({ added: ['new'], changed: ['moved'], removed: ['gone'] })
+})
+
+test('a bad edit that is taken back is told as the end of the trouble, once', async () => {
+  const { dir, write } = await plainDirectory('one')
+  const { watcher, events, results } = watching(dir)
+  await write('bad')
+  await watcher.reload('signal')
+  await write('one')
+  await watcher.reload('watch')
+  await watcher.reload('watch')
+  expect(results()).toEqual(['rejected', 'unchanged'])
+  expect(events.at(-1)).toMatchObject({ result: 'unchanged', recovered: true })
+})
+
 describe('--start valid-only', () => {
-  const invalid: Snapshot['invalid'] = new Map([['shop', { match: { hosts: [], pathPrefix: '/shop' } }]])
+  const invalid: Snapshot['invalid'] = new Map([['shop', { match: { hosts: [], pathPrefix: '/shop' }, listen: null }]])
 
   test('applies what is valid until a set is whole, then all or nothing', async () => {
     const { dir, write } = await plainDirectory('half')
@@ -225,12 +257,14 @@ describe('--start valid-only', () => {
     expect(applied.length).toBe(3)
   })
 
-  test('is all or nothing at once when the first set was whole', async () => {
-    const { dir, write } = await plainDirectory('one')
-    const { watcher, results } = watching(dir, { mode: 'valid-only' })
-    await write('half')
-    await watcher.reload('signal')
-    expect(results()).toEqual(['rejected'])
+  test('names who is left out, in the log and to who asked', async () => {
+    const { dir, write } = await plainDirectory('half')
+    const { watcher, events } = watching(dir, { mode: 'valid-only', current: snapshotOf(1, 'first', { invalid }) })
+    expect(await watcher.reload('admin')).toEqual({ result: 'partial', messages: ['half'], noPolicy: ['shop'] })
+    expect(events.at(-1)).toMatchObject({ result: 'partial', noPolicy: ['shop'], kept: [] })
+    await write('whole')
+    expect(await watcher.reload('admin')).toEqual({ result: 'applied', messages: [] })
+    expect(events.at(-1)).toMatchObject({ result: 'applied', noPolicy: [], kept: [] })
   })
 })
 

@@ -44,15 +44,23 @@ describe('a file', () => {
     ])
   })
 
-  it('without a character is refused, though one of comments beside others is not', () => {
+  it('without a character is refused', () => {
     expect(messagesOf({ 'a.yaml': ' \n', 'b.yaml': upstream() })).toEqual([
       'a.yaml  is empty: give it a document or remove it [FB002]',
     ])
-    expect(messagesOf({ 'a.yaml': '# nothing\n', 'b.yaml': upstream() })).toEqual([])
   })
 
-  it('of comments alone is no set', () => {
-    expect(messagesOf({ 'a.yaml': '# nothing\n---\n' })).toEqual(['no policy documents, only comments or --- [FB002]'])
+  it.for(['# nothing\n', '---\n', '# nothing\n---\n---\n', '%YAML 1.2\n---\n# later\n...\n', '\ufeff# nothing'])(
+    'of comments and separators alone is refused, also beside others: %j',
+    text => {
+      const wanted = ['a.yaml  holds only comments: give it a document or remove the file [FB002]']
+      expect(messagesOf({ 'a.yaml': text })).toEqual(wanted)
+      expect(messagesOf({ 'a.yaml': text, 'b.yaml': upstream() })).toEqual(wanted)
+    },
+  )
+
+  it('without a document and with a mistake has the one message of the mistake', () => {
+    expect(messagesOf({ 'a.yaml': '# {{ later\n---\n{{ x }}\n', 'b.yaml': upstream() })).toHaveLength(1)
   })
 
   it('has its own anchors in each document', () => {

@@ -38,29 +38,30 @@ afterEach(async () => {
 
 type Ports = Readonly<Record<string, string | null>>
 
-function snapshotOf(ports: Ports, invalid: readonly string[] = []): Snapshot {
+function snapshotOf(ports: Ports, invalid: Ports = {}): Snapshot {
   const upstreams = Object.entries(ports).map(([name, listen]) => [name, upstreamSnapshot(name, { listen })] as const)
   const match = { hosts: [], pathPrefix: '/' }
   return {
     generation: 1,
     hash: '',
     upstreams: new Map(upstreams),
-    invalid: new Map(invalid.map(name => [name, { match }])),
+    invalid: new Map(Object.entries(invalid).map(([name, listen]) => [name, { match, listen }])),
   }
 }
 
-async function listenersOn(ports: Ports) {
+async function listenersOn(ports: Ports, invalid?: Ports, reserved?: Readonly<Record<string, string>>) {
   const events: ForbearEvent[] = []
   const clock = new HurriedClock()
   const tls = new TlsContexts(clock, () => {})
-  const options = { listen: '127.0.0.1:0', pseudonym: 'forbear-test', resolver: new Resolver(clock), tls, clock }
+  const common = { listen: '127.0.0.1:0', pseudonym: 'forbear-test', resolver: new Resolver(clock), tls, clock }
+  const options = reserved === undefined ? common : { ...common, reserved }
   const listeners = new Listeners(options, handler, { emit: event => events.push(event) })
   endings.push(() => listeners.close())
-  await listeners.start(snapshotOf(ports))
-  const apply = (next: Ports, invalid?: readonly string[]) => listeners.reconcile(snapshotOf(next, invalid))
-  const errors = () =>
-    events.flatMap(event => (event.type === 'notice' && event.level === 'error' ? [event.message] : []))
-  return { apply, errors, close: () => listeners.close() }
+  await listeners.start(snapshotOf(ports, invalid))
+  const apply = (next: Ports, unusable?: Ports) => listeners.reconcile(snapshotOf(next, unusable))
+  const lost = () => events.filter(event => event.type === 'not-listening')
+  const errors = () => lost().flatMap(({ error }) => (error === null ? [] : [error]))
+  return { apply, errors, lost, listeners, close: () => listeners.close() }
 }
 
 /** Who answers on a port; `null` = nobody listens there. */
@@ -186,8 +187,67 @@ test('the end waits no longer than a moment for what a removed port still serves
 test('the port of a document that is invalid for now stays', async () => {
   const port = await address()
   const { apply } = await listenersOn({ a: port })
-  await apply({}, ['a'])
+  await apply({}, { a: null })
   expect(await whoAnswers(port)).toBe('a')
+})
+
+test('a port that cannot be had is seen, and who has it if that is forbear itself', async () => {
+  const [admin, taken, free] = [await address(), await address(), await address()]
+  await occupied(admin)
+  const holder = await occupied(taken)
+  const { apply, lost, listeners } = await listenersOn({ a: free }, {}, { [admin]: 'admin port' })
+  await apply({ a: free, b: admin, c: taken })
+  const failed = { address: admin, state: 'failed', error: expect.stringContaining('the admin port of forbear itself') }
+  expect(Object.fromEntries(listeners.statuses())).toEqual({
+    a: { address: free, state: 'open', error: null },
+    b: failed,
+    c: { address: taken, state: 'failed', error: expect.stringContaining('another process has this port') },
+  })
+  expect(lost()[0]).toEqual({
+    type: 'not-listening',
+    role: 'upstream',
+    upstream: 'b',
+    address: admin,
+    error: failed.error,
+  })
+  expect(await listeners.failures()).toEqual([
+    expect.stringMatching(/^b: cannot listen on .*EADDR|^b: .*admin port/),
+    expect.stringMatching(/^c: cannot listen on /),
+  ])
+  holder.close()
+  await vi.waitFor(() => expect(listeners.statuses().get('c')).toMatchObject({ state: 'open' }))
+  await apply({ a: free })
+  expect([...listeners.statuses().keys()]).toEqual(['a'])
+})
+
+test('a port that closes is told', async () => {
+  const [p, q] = [await address(), await address()]
+  const { apply, lost } = await listenersOn({ a: p, b: q })
+  await apply({ a: p })
+  expect(lost()).toEqual([{ type: 'not-listening', role: 'upstream', upstream: 'b', address: q, error: null }])
+})
+
+test('the port of a document that was never valid is open, unless a valid one wants it or it cannot be had', async () => {
+  const [p, q, taken] = [await address(), await address(), await address()]
+  await occupied(taken)
+  const { apply, errors } = await listenersOn({ a: p }, { b: q, c: p, d: taken })
+  expect([await whoAnswers(p), await whoAnswers(q)]).toEqual(['a', 'b'])
+  expect(errors()).toEqual([expect.stringContaining(taken)])
+  await apply({ a: p, e: q }, { b: q })
+  expect(await whoAnswers(q)).toBe('e')
+})
+
+test('connections that wait to be accepted when a port closes or moves are served', async () => {
+  const [old, next] = [await address(), await address()]
+  for (const then of [{ a: next }, {}, { a: old.replace('127.0.0.1', '0.0.0.0') }]) {
+    const { apply, close } = await listenersOn({ a: old })
+    const many = Array.from({ length: 50 }, () => connect(Number(old.split(':')[1]), '127.0.0.1'))
+    const answers = many.map(socket => answerOf(socket))
+    await new Promise(resolve => process.nextTick(resolve))
+    await apply(then)
+    expect(await Promise.all(answers)).toEqual(Array(50).fill('HTTP/1.1 200 OK'))
+    await close()
+  }
 })
 
 test('a port removed and added again is served at once, while a call of before runs out on its old connection', async () => {
@@ -208,3 +268,13 @@ test('a port removed and added again is served at once, while a call of before r
 })
 
 const opened = (socket: Socket): Promise<void> => new Promise(resolve => socket.once('connect', resolve))
+
+/** The status line, or why there is none. */
+const answerOf = (socket: Socket): Promise<string> =>
+  new Promise(resolve => {
+    endings.push(() => socket.destroy())
+    socket.once('connect', () => socket.write('GET /0 HTTP/1.1\r\nHost: x\r\n\r\n'))
+    socket.once('data', data => resolve(String(data).split('\r\n', 1)[0] ?? ''))
+    socket.once('error', error => resolve(error.message))
+    socket.once('close', () => resolve('closed'))
+  })

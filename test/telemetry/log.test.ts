@@ -29,6 +29,8 @@ const policyReloaded = {
   upstreams: 2,
   durationMs: 12.7,
   messages: [],
+  noPolicy: [],
+  kept: [],
 } as const
 
 const breakerChanged = {
@@ -164,6 +166,25 @@ describe("an operator's log", () => {
     expect(line).toMatchObject({ level: 40, msg: 'policies applied', generation: 4, durationMs: 13 })
   })
 
+  it('names the upstreams that a reload added, changed, removed and left out, twenty of each at most', () => {
+    const many = Array.from({ length: 23 }, (_, n) => `shop-${n}`)
+    const changes = { added: many, changed: ['bank'], removed: [] }
+    const [line] = logged([{ ...policyReloaded, result: 'partial', changes, noPolicy: ['ledger'] }])
+    expect(line).toMatchObject({
+      added: [...many.slice(0, 20), 'and 3 more'],
+      changed: ['bank'],
+      noPolicy: ['ledger'],
+    })
+    expect(line).not.toHaveProperty('removed')
+    expect(line).not.toHaveProperty('kept')
+  })
+
+  it('tells that policies are good again after a bad edit was taken back', () => {
+    expect(logged([{ ...policyReloaded, result: 'unchanged', recovered: true }])).toMatchObject([
+      { level: 30, msg: 'policies are good again' },
+    ])
+  })
+
   it('is silent about a poll that finds nothing, but answers an operator who asks', () => {
     const unchanged = { ...policyReloaded, result: 'unchanged' } as const
     expect(
@@ -172,6 +193,15 @@ describe("an operator's log", () => {
         { ...unchanged, trigger: 'signal' },
       ]),
     ).toMatchObject([{ msg: 'policies unchanged', trigger: 'signal' }])
+  })
+
+  it('tells of a port that is closed, or cannot be opened, under the fields of one that was', () => {
+    const about = { role: 'upstream', upstream: 'payments', address: '127.0.0.1:15101' } as const
+    const events = [null, 'cannot listen'].map(error => ({ type: 'not-listening', error, ...about }) as const)
+    expect(logged(events)).toMatchObject([
+      { level: 30, msg: 'no longer listening', ...about },
+      { level: 50, msg: 'cannot listen', ...about },
+    ])
   })
 
   it('tells of listeners and notices', () => {

@@ -51,6 +51,8 @@ const reloaded = (result: 'applied' | 'rejected'): ForbearEvent => ({
   upstreams: 1,
   durationMs: 1,
   messages: [],
+  noPolicy: [],
+  kept: [],
 })
 
 describe('requests', () => {
@@ -171,12 +173,25 @@ describe('breakers', () => {
     ])
   })
 
+  it('tell of own ports whether they are open', async () => {
+    const address = '127.0.0.1:15101'
+    const listeners = new Map([
+      ['payments', { address, state: 'open', error: null } as const],
+      ['stock', { address, state: 'failed', error: 'cannot listen' } as const],
+    ])
+    const { metrics } = setUp({ status: () => sidecarStatus({ listeners }) })
+    expect((await scrape(metrics)).series('forbear_listener_up')).toEqual([
+      { upstream: 'payments', value: 1 },
+      { upstream: 'stock', value: 0 },
+    ])
+  })
+
   it.each([
     ['closed', 0],
     ['half-open', 1],
     ['open', 2],
   ] as const)('show %s as %d', async (state, value) => {
-    const breaker = { state, mode: 'enforce', openForMs: 0, failuresInARow: 0 }
+    const breaker = { state, mode: 'enforce', openForMs: 0, failuresInARow: 0, held: null }
     const { metrics } = setUp({ status: () => sidecarStatus({ upstreams: [upstreamStatus({ breaker })] }) })
     expect((await scrape(metrics)).series('forbear_breaker_state')).toEqual([
       { upstream: 'payments', route: '', value },

@@ -5,7 +5,7 @@ export function upstreamStatus(over: Partial<UpstreamStatus> = {}): UpstreamStat
     name: 'payments',
     route: null,
     target: 'https://payments.example.com/base',
-    breaker: { state: 'closed', mode: 'enforce', openForMs: 0, failuresInARow: 0 },
+    breaker: { state: 'closed', mode: 'enforce', openForMs: 0, failuresInARow: 0, held: null },
     budget: { balance: 5, ratio: 0.2 },
     gate: { closed: false, closedForMs: 0 },
     inFlight: 2,
@@ -23,9 +23,12 @@ export function sidecarStatus(over: Partial<SidecarStatus> = {}): SidecarStatus 
     hash: 'c0ffee',
     loadedAt: '2024-05-06T07:08:09.000Z',
     lastReloadError: null,
+    noPolicy: [],
+    kept: [],
     draining: false,
     retries: 'on',
     upstreams: [upstreamStatus()],
+    listeners: new Map(),
     ...over,
   }
 }

@@ -21,7 +21,7 @@ export const CODE_EXAMPLES: readonly CodeExample[] = [
     "code": "FB001",
     "severity": "error",
     "title": "the policy directory cannot be read",
-    "meaning": "The directory of `--policies` does not exist, is not a directory, or may not be read.",
+    "meaning": "The directory of `--policies` does not exist, is not a directory, or may not be read; or its link ..data, by which a ConfigMap is mounted, points to nothing.",
     "wrong": {
       "kind": "shell",
       "text": "# nothing has made the directory yet"
@@ -36,7 +36,7 @@ export const CODE_EXAMPLES: readonly CodeExample[] = [
     "code": "FB002",
     "severity": "error",
     "title": "no policy documents",
-    "meaning": "No file of the directory ends in .yaml or .yml, or the files hold no document. A file without a single character counts too: it may be half written.",
+    "meaning": "No file of the directory ends in .yaml or .yml, or a file of it holds no document: it is empty, or has only comments and ---. Such a file may be half written, so what it held before stays in force until it has a document or is removed.",
     "wrong": {
       "kind": "shell",
       "text": "mkdir policies && cp payments.yaml policies/payments.txt"

@@ -71,7 +71,7 @@ export function snapshotOf(generation: number, upstreams: readonly UpstreamPart[
     generation,
     hash: String(generation),
     upstreams: new Map(upstreams.map(part => [part.name ?? 'api', upstreamOf(part)])),
-    invalid: new Map(invalid.map(name => [name, { match: { hosts: [], pathPrefix: `/${name}` } }])),
+    invalid: new Map(invalid.map(name => [name, { match: { hosts: [], pathPrefix: `/${name}` }, listen: null }])),
   }
   return snapshot
 }

@@ -1,0 +1,26 @@
+import type { Pipeline } from '../pipeline/pipeline.js'
+import type { PolicyRecord } from '../policy/policy-record.js'
+import type { ListenerStatus, SidecarStatus } from '../telemetry/events.js'
+
+export interface StatusParts {
+  readonly pipeline: Pick<Pipeline, 'snapshot' | 'retriesOff' | 'statuses'>
+  readonly record: PolicyRecord
+  readonly listeners: { statuses(): ReadonlyMap<string, ListenerStatus> }
+  readonly draining: boolean
+}
+
+/** Everything that an operator may see of now. */
+export function sidecarStatus({ pipeline, record, listeners, draining }: StatusParts): SidecarStatus {
+  const { snapshot, retriesOff } = pipeline
+  return {
+    generation: snapshot.generation,
+    hash: snapshot.hash,
+    ...record.status(),
+    noPolicy: [...snapshot.invalid.keys()],
+    kept: [...(snapshot.kept ?? [])],
+    draining,
+    retries: retriesOff ? 'off' : 'on',
+    upstreams: pipeline.statuses(),
+    listeners: listeners.statuses(),
+  }
+}
