@@ -1,8 +1,9 @@
 /** What is in flight is bounded by the slower side, and what a body may take of time is bounded by `idle` and `response` alone. */
 import { connect, type Socket } from 'node:net'
-import { describe, expect } from 'vitest'
+import { describe, expect, test as plain } from 'vitest'
 import { RawClient } from '../proxy/support/raw-client.js'
 import { open } from './harness/client.js'
+import { onOneStage } from './harness/one-stage.js'
 import { ample, quickRetry, upstreamDoc } from './harness/policies.js'
 import { type Stage, test } from './harness/stage.js'
 import { nowMs, sleep, until } from './harness/time.js'
@@ -117,65 +118,72 @@ describe('while the upstream does not read', () => {
 })
 
 describe.concurrent('a body that stands still', () => {
-  const idle = { timeouts: { idle: '300ms', total: '10s' }, retry: quickRetry(), budget: ample }
-
-  test('because the app sends no more is the app’s fault: 400, and no failure of the upstream', async ({ stage }) => {
-    const upstream = await stage.rawUpstream(() => {})
-    const sidecar = await stage.sidecar([upstreamDoc('u', upstream.url, idle)])
-    const app = await RawClient.open(`127.0.0.1:${sidecar.port}`)
-    app.send('PUT /u/x HTTP/1.1\r\nHost: a\r\nContent-Length: 99\r\n\r\nhalf')
-    expect(await app.untilClosed()).toMatch(/^HTTP\/1\.1 400 [\s\S]*"reason":"bad-request"/)
-    await until('the upstream sees the end', () => upstream.sockets.size === 0)
-    expect(upstream.transcripts.length).toBe(1)
-    expect((await sidecar.upstreamStatus('u')).breaker.failuresInARow).toBe(0)
-  })
-
-  test('because the upstream takes no more is a reset: 502, and a failure of the upstream', async ({ stage }) => {
-    const upstream = await stage.rawUpstream(socket => {
+  const hop = onOneStage(async stage => {
+    const silent = await stage.rawUpstream(() => {})
+    const stuck = await stage.rawUpstream(socket => {
       socket.pause()
     })
-    const sidecar = await stage.sidecar([upstreamDoc('u', upstream.url, { ...idle, retry: { maxAttempts: 1 } })])
-    const app = await RawClient.open(`127.0.0.1:${sidecar.port}`)
-    app.send('POST /u/x HTTP/1.1\r\nHost: a\r\nContent-Length: 99000000\r\n\r\n')
-    app.socket.write(Buffer.alloc(40 * MIB))
-    expect(await app.untilHas('"reason"')).toMatch(/^HTTP\/1\.1 502 [\s\S]*"reason":"reset"/)
-    expect((await sidecar.upstreamStatus('u')).breaker.failuresInARow).toBe(1)
-    app.destroy()
-  })
-
-  test('because the upstream sends no more is a cut, and a failure of the upstream', async ({ stage }) => {
-    const upstream = await stage.rawUpstream(socket => {
+    const half = await stage.rawUpstream(socket => {
       socket.write('HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\nhalf')
     })
-    const sidecar = await stage.sidecar([upstreamDoc('u', upstream.url, idle)])
-    await expect(sidecar.call('/u/x')).rejects.toThrow(/aborted|ECONNRESET/)
-    expect(await sidecar.accessLine('/u/x')).toMatchObject({ status: 200, outcome: 'cut' })
-    expect((await sidecar.upstreamStatus('u')).breaker.failuresInARow).toBe(1)
+    const large = { body: Buffer.alloc(40 * MIB) }
+    const unread = { idle: (await stage.upstream()).plays(large), response: (await stage.upstream()).plays(large) }
+    const idle = { timeouts: { idle: '300ms', total: '10s' }, retry: quickRetry(), budget: ample }
+    const sidecar = await stage.sidecar([
+      upstreamDoc('silent', silent.url, idle),
+      upstreamDoc('stuck', stuck.url, { ...idle, retry: { maxAttempts: 1 } }),
+      upstreamDoc('half', half.url, idle),
+      upstreamDoc('idle', unread.idle.url, { timeouts: { idle: '1s' } }),
+      upstreamDoc('response', unread.response.url, { timeouts: { response: '3s' } }),
+    ])
+    return { silent, unread, sidecar }
+  })
+  const failures = async (name: string): Promise<number> =>
+    (await hop.sidecar.upstreamStatus(name)).breaker.failuresInARow
+  const app = (): Promise<RawClient> => RawClient.open(`127.0.0.1:${hop.sidecar.port}`)
+
+  plain('because the app sends no more is the app’s fault: 400, and no failure of the upstream', async () => {
+    const client = await app()
+    client.send('PUT /silent/x HTTP/1.1\r\nHost: a\r\nContent-Length: 99\r\n\r\nhalf')
+    expect(await client.untilClosed()).toMatch(/^HTTP\/1\.1 400 [\s\S]*"reason":"bad-request"/)
+    await until('the upstream sees the end', () => hop.silent.sockets.size === 0)
+    expect(hop.silent.transcripts.length).toBe(1)
+    expect(await failures('silent')).toBe(0)
   })
 
-  test.for([
-    ['idle', '1s'],
-    ['response', '3s'],
-  ] as const)(
+  plain('because the upstream takes no more is a reset: 502, and a failure of the upstream', async () => {
+    const client = await app()
+    client.send('POST /stuck/x HTTP/1.1\r\nHost: a\r\nContent-Length: 99000000\r\n\r\n')
+    client.socket.write(Buffer.alloc(40 * MIB))
+    expect(await client.untilHas('"reason"')).toMatch(/^HTTP\/1\.1 502 [\s\S]*"reason":"reset"/)
+    expect(await failures('stuck')).toBe(1)
+    client.destroy()
+  })
+
+  plain('because the upstream sends no more is a cut, and a failure of the upstream', async () => {
+    await expect(hop.sidecar.call('/half/x')).rejects.toThrow(/aborted|ECONNRESET/)
+    expect(await hop.sidecar.accessLine('/half/x')).toMatchObject({ status: 200, outcome: 'cut' })
+    expect(await failures('half')).toBe(1)
+  })
+
+  plain.for(['idle', 'response'] as const)(
     'because the app does not read is cut by %s, and no failure of the upstream',
-    async ([clock, value], { stage }) => {
-      const upstream = (await stage.upstream()).plays({ body: Buffer.alloc(40 * MIB) })
-      const sidecar = await stage.sidecar([upstreamDoc('u', upstream.url, { timeouts: { [clock]: value } })])
-      const app = client(stage, sidecar.port, 'GET /u/x HTTP/1.1\r\nHost: a\r\n\r\n')
-      app.pause()
-      expect(await sidecar.accessLine('/u/x')).toMatchObject({ outcome: 'cut' })
-      expect((await sidecar.upstreamStatus('u')).breaker.failuresInARow).toBe(0)
-      await until('the upstream sees the end', () => upstream.sockets.size === 0)
+    async clock => {
+      const client = await app()
+      client.socket.pause()
+      client.send(`GET /${clock}/x HTTP/1.1\r\nHost: a\r\n\r\n`)
+      expect(await hop.sidecar.accessLine(`/${clock}/x`)).toMatchObject({ outcome: 'cut' })
+      expect(await failures(clock)).toBe(0)
+      await until('the upstream sees the end', () => hop.unread[clock].sockets.size === 0)
+      client.destroy()
     },
   )
 })
 
 describe.concurrent('a body that moves, however slowly, is cut by no clock but response', () => {
-  const clocks = { timeouts: { attempt: '900ms', total: '1s', idle: '5s' }, retry: quickRetry(), budget: ample }
   const letters = 'abcdefghijklmnopqrst'
-
-  test('down: 20 bytes over two seconds under a total of one, and a deadline of the app', async ({ stage }) => {
-    const upstream = (await stage.upstream()).runs(async ({ res }) => {
+  const hop = onOneStage(async stage => {
+    const down = (await stage.upstream()).runs(async ({ res }) => {
       res.writeHead(200, { 'content-length': letters.length })
       for (const letter of letters) {
         res.write(letter)
@@ -184,19 +192,34 @@ describe.concurrent('a body that moves, however slowly, is cut by no clock but r
       res.end()
       return undefined
     })
-    const sidecar = await stage.sidecar([upstreamDoc('u', upstream.url, clocks)])
+    const up = (await stage.upstream()).runs(({ received }) => ({ body: received.body }))
+    const both = await stage.rawUpstream((socket, head) => {
+      if (!head.startsWith('POST')) return void socket.write('0\r\n\r\n')
+      socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n')
+      let echoed = 0
+      const echo = (): void => {
+        const chunks = both.transcripts[0]?.match(/\r\n1\r\n[a-z]/g) ?? []
+        for (; echoed < chunks.length; echoed++) socket.write(`${chunks[echoed]?.slice(2)}\r\n`)
+      }
+      socket.on('data', echo)
+      echo()
+    })
+    const clocks = { timeouts: { attempt: '900ms', total: '1s', idle: '5s' }, retry: quickRetry(), budget: ample }
+    const urls = Object.entries({ down: down.url, up: up.url, both: both.url })
+    return { sidecar: await stage.sidecar(urls.map(([name, url]) => upstreamDoc(name, url, clocks))) }
+  })
+
+  plain('down: 20 bytes over two seconds under a total of one, and a deadline of the app', async () => {
     const answers = await Promise.all([
-      sidecar.call('/u/x'),
-      sidecar.call('/u/x', { headers: { 'forbear-timeout-ms': '900' } }),
+      hop.sidecar.call('/down/x'),
+      hop.sidecar.call('/down/x', { headers: { 'forbear-timeout-ms': '900' } }),
     ])
     for (const answer of answers) {
       expect([answer.status, answer.text, answer.headers['forbear-attempts']]).toEqual([200, letters, '1'])
     }
   })
 
-  test('up: the same, on its way to an upstream that answers at the end', async ({ stage }) => {
-    const upstream = (await stage.upstream()).runs(({ received }) => ({ body: received.body }))
-    const sidecar = await stage.sidecar([upstreamDoc('u', upstream.url, clocks)])
+  plain('up: the same, on its way to an upstream that answers at the end', async () => {
     const drip = async function* (): AsyncGenerator<Buffer> {
       for (const letter of letters) {
         yield Buffer.from(letter)
@@ -204,34 +227,22 @@ describe.concurrent('a body that moves, however slowly, is cut by no clock but r
       }
     }
     const send = (headers: Record<string, string>) =>
-      sidecar.call('/u/x', { method: 'POST', body: drip(), headers: { 'forbear-timeout-ms': '900', ...headers } })
+      hop.sidecar.call('/up/x', { method: 'POST', body: drip(), headers: { 'forbear-timeout-ms': '900', ...headers } })
     for (const answer of await Promise.all([send({}), send({ 'Content-Length': String(letters.length) })])) {
       expect([answer.status, answer.text, answer.headers['forbear-attempts']]).toEqual([200, letters, '1'])
     }
   })
 
-  test('both ways at once: each byte is echoed before the next is sent', async ({ stage }) => {
-    const upstream = await stage.rawUpstream((socket, head) => {
-      if (!head.startsWith('POST')) return void socket.write('0\r\n\r\n')
-      socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n')
-      let echoed = 0
-      const echo = (): void => {
-        const chunks = upstream.transcripts[0]?.match(/\r\n1\r\n[a-z]/g) ?? []
-        for (; echoed < chunks.length; echoed++) socket.write(`${chunks[echoed]?.slice(2)}\r\n`)
-      }
-      socket.on('data', echo)
-      echo()
-    })
-    const sidecar = await stage.sidecar([upstreamDoc('u', upstream.url, clocks)])
-    const app = await RawClient.open(`127.0.0.1:${sidecar.port}`)
-    app.send('POST /u/x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n')
-    for (const letter of letters.slice(0, 8)) {
-      app.send(`1\r\n${letter}\r\n`)
-      await app.untilHas(`1\r\n${letter}\r\n`)
+  plain('both ways at once: each byte is echoed before the next is sent', async () => {
+    const client = await RawClient.open(`127.0.0.1:${hop.sidecar.port}`)
+    client.send('POST /both/x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n')
+    for (const letter of letters.slice(0, 15)) {
+      client.send(`1\r\n${letter}\r\n`)
+      await client.untilHas(`1\r\n${letter}\r\n`)
       await sleep(100)
     }
-    app.send('0\r\n\r\n')
-    expect(await app.untilHas('0\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 /)
-    app.destroy()
+    client.send('0\r\n\r\n')
+    expect(await client.untilHas('0\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 /)
+    client.destroy()
   })
 })

@@ -53,14 +53,15 @@ describe.concurrent('F124 the proxy leaves on SIGTERM before the app is done, wh
 
   test('the app may say that it is done, so that nobody waits', async ({ stage }) => {
     const upstream = (await stage.upstream()).plays({ body: 'fine' })
-    const sidecar = await stage.sidecar([upstreamDoc('u', upstream.url)])
-    expect((await sidecar.call('/u/x')).status).toBe(200)
-    const saidMs = nowMs()
-    await sidecar.admin('/quitquitquit', { method: 'POST' })
-    const exit = await sidecar.exitWithin(15_000)
-    expect(exit.code).toBe(0)
-    // Sooner than the two seconds of quiet that SIGTERM waits for.
-    expect(exit.atMs - saidMs).toBeLessThan(2_000)
+    const [told, waits] = await Promise.all([0, 1].map(() => stage.sidecar([upstreamDoc('u', upstream.url)])))
+    if (told === undefined || waits === undefined) throw new Error('no sidecar')
+    expect((await told.call('/u/x')).status).toBe(200)
+    waits.signal('SIGTERM')
+    await told.admin('/quitquitquit', { method: 'POST' })
+    const exits = await Promise.all([told.exitWithin(15_000), waits.exitWithin(15_000)])
+    expect(exits.map(exit => exit.code)).toEqual([0, 0])
+    // The other waits for two seconds of quiet.
+    expect(exits[1].atMs - exits[0].atMs).toBeGreaterThan(500)
   })
 
   test('a call that comes just before the two seconds of quiet are over is served, and they begin anew', async ({
