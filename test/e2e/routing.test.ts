@@ -188,9 +188,10 @@ describe('what the upstream sees', () => {
 
 describe('a request that cannot be served as it is', () => {
   test('gets 508 loop on the third pass of the same sidecar', async ({ stage }) => {
-    const own = await freePort()
+    const [one, two] = [await freePort(), await freePort()]
     const sidecar = await stage.sidecar([
-      upstreamDoc('loop', `http://127.0.0.1:${own}`, { listen: `127.0.0.1:${own}` }),
+      upstreamDoc('loop', `http://127.0.0.1:${one}`, { listen: `127.0.0.1:${two}` }),
+      upstreamDoc('back', `http://127.0.0.1:${two}`, { listen: `127.0.0.1:${one}` }),
     ])
     const answer = await sidecar.call('/loop/x')
     expect(answer.status).toBe(508)
