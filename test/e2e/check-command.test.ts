@@ -181,7 +181,8 @@ describe('forbear check in a terminal', () => {
 
   it('cuts a long source line to its width, so that the mark stays under its place', context => {
     if (!hasScript) context.skip('script(1) of util-linux is not here')
-    write('a.yaml', upstream(`match: { hosts: [${'a, '.repeat(30)}Ä] }`))
+    const hosts = Array.from({ length: 20 }, (_, n) => `a${n}, `).join('')
+    write('a.yaml', upstream(`match: { hosts: [${hosts}Ä] }`))
     const rows = plain(terminal({}, 60)).split('\n')
     const marks = rows.find(row => row.includes('^')) ?? ''
     const source = rows[rows.indexOf(marks) - 1] ?? ''

@@ -88,7 +88,7 @@ test('a ConfigMap directory looks as the kubelet leaves it, before and after a s
   await dir.swap({ 'a.yaml': 'three', 'c.yaml': 'four' })
   const after = await readlink(join(dir.path, '..data'))
   expect(after).not.toBe(before)
-  expect((await readdir(dir.path)).sort()).toEqual([after, '..data', 'a.yaml', 'c.yaml'].sort())
+  expect((await readdir(dir.path)).sort()).toEqual([after, '..data', 'a.yaml', 'c.yaml', 'revision'].sort())
   expect((await lstat(join(dir.path, 'a.yaml'))).isSymbolicLink()).toBe(true)
   expect(await readFile(join(dir.path, 'a.yaml'), 'utf8')).toBe('three')
 })
