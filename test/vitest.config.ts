@@ -8,5 +8,7 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 30_000,
     pool: 'forks',
+    // Most files wait for clocks and processes: a second one at a time costs none of them much.
+    maxWorkers: 2,
   },
 })

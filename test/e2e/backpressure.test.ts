@@ -80,8 +80,10 @@ describe('while the app does not read', () => {
 describe('while the upstream does not read', () => {
   test('the app is held back, and its body arrives whole when the upstream does', async ({ stage }) => {
     let received = 0
+    let held = false
     const upstream = await stage.rawUpstream(socket => {
       socket.pause()
+      held = true
       socket.on('data', chunk => {
         received += chunk.length
       })
@@ -90,6 +92,7 @@ describe('while the upstream does not read', () => {
     const socket = client(stage, sidecar.port, 'PUT /u/x HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000000\r\n\r\n')
     const accepted = await fill(socket)
     expect(accepted).toBeLessThan(IN_FLIGHT_BYTES)
+    await until('the upstream has stopped reading', () => held)
     for (const peer of upstream.sockets) peer.resume()
     await until('all of it is there', () => received >= accepted - 1_000)
   })
