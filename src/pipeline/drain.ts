@@ -14,7 +14,7 @@ export interface DrainSubject {
 export const QUIET_MS = 2000
 const LOOK_EVERY_MS = 50
 /** Within the period, too, which may be all the time a kubelet gives: to end waits, answers and connections. */
-const ENDING_MS = 1000
+const ENDING_MS = 500
 /** After the waits were ended, their answers still have to leave. */
 const LAST_WORDS_MS = 250
 
@@ -24,7 +24,7 @@ const LAST_WORDS_MS = 250
  */
 export function drained(subject: DrainSubject, clock: Clock, periodMs: number, quietMs: number): Promise<void> {
   const startMs = clock.nowMs()
-  const endMs = startMs + Math.max(periodMs - ENDING_MS, periodMs / 2)
+  const endMs = startMs + Math.max(periodMs - ENDING_MS, periodMs * 0.75)
   return new Promise(resolve => {
     const look = (): void => {
       const nowMs = clock.nowMs()

@@ -84,7 +84,7 @@ describe('draining', () => {
 
   it('ends within its period, and leaves a moment of it for the last answers and connections', async () => {
     const { state, clock } = watch({ active: 1, lastCallMs: 0 })
-    await clock.advance(23_990)
+    await clock.advance(24_490)
     expect(state.drained).toBe(false)
     await clock.advance(60)
     expect(state).toMatchObject({ drained: true, done: false })
