@@ -13,18 +13,16 @@ export interface DrainSubject {
 /** Without a call for so long, the app is taken to be done. */
 export const QUIET_MS = 2000
 const LOOK_EVERY_MS = 50
-/** Within the period, too, which may be all the time a kubelet gives: to end waits, answers and connections. */
-const ENDING_MS = 500
-/** After the waits were ended, their answers still have to leave. */
+/** After the period answers of ended waits still have to leave. */
 const LAST_WORDS_MS = 250
 
 /**
  * Resolves when the process may end. An egress proxy must outlive its app's last calls: everything goes on as before
- * until no call has come for `quietMs`, at the latest until the period is nearly over.
+ * until no call has come for `quietMs`, at the latest until the period is over.
  */
 export function drained(subject: DrainSubject, clock: Clock, periodMs: number, quietMs: number): Promise<void> {
   const startMs = clock.nowMs()
-  const endMs = startMs + Math.max(periodMs - ENDING_MS, periodMs * 0.75)
+  const endMs = startMs + periodMs
   return new Promise(resolve => {
     const look = (): void => {
       const nowMs = clock.nowMs()
