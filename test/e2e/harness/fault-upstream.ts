@@ -77,6 +77,8 @@ class UpstreamConnection {
   #reply: Reply | null = null
   /** Has been ended, or hangs: what comes now is not looked at. */
   #deaf = false
+  /** Answers begun. */
+  #turns = 0
 
   constructor(
     readonly upstream: FaultUpstream,
@@ -144,6 +146,7 @@ class UpstreamConnection {
 
   async #perform(reply: Reply, bytes: Buffer): Promise<void> {
     const { socket } = this
+    const turn = ++this.#turns
     if (reply.delayMs > 0) await sleep(reply.delayMs)
     const step = reply.pieceBytes ?? Math.max(1, bytes.length)
     for (let at = 0; at < bytes.length && !socket.destroyed && socket.writable; at += step) {
@@ -152,6 +155,8 @@ class UpstreamConnection {
       else if (reply.pieceBytes !== null) await new Promise(resolve => setImmediate(resolve))
     }
     if (reply.then === 'late-fin') await sleep(bytes.length % 50)
+    // In the middle of a later answer that only its end frames, it would pass for that end.
+    if (reply.then === 'late-fin' && turn !== this.#turns) return
     if (reply.then === 'fin' || reply.then === 'late-fin') socket.end()
     if (reply.then === 'reset') socket.resetAndDestroy()
   }
