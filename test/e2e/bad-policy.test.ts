@@ -10,7 +10,7 @@ import { sleep, until } from './harness/time.js'
 const rejections = async (sidecar: Sidecar): Promise<number> =>
   (await sidecar.metrics()).sum('forbear_policy_reloads_total', { result: 'rejected' })
 
-describe.concurrent('a broken edit', () => {
+describe('a broken edit', () => {
   test('keeps the old policy, is told once with file:line:col, and a mended one follows', { timeout: 40_000 }, async ({
     stage,
   }) => {

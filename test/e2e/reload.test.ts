@@ -7,7 +7,7 @@ import { freePort } from './harness/ports.js'
 import { test } from './harness/stage.js'
 import { sleep, until } from './harness/time.js'
 
-describe.concurrent('an edit', () => {
+describe('an edit', () => {
   test('of a file is in force for new requests', async ({ stage }) => {
     const upstream = (await stage.upstream()).plays({ status: 503 })
     const dir = await stage.policyDir({ [FILE]: calls(upstream.url, 1) })

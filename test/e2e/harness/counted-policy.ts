@@ -4,9 +4,9 @@ import type { Sidecar } from './sidecar.js'
 import { until } from './time.js'
 
 export const FILE = 'payments.yaml'
-/** A watched edit is in force within this, however busy the machine; where an event is missed only the poll of 5 s remains. */
-export const EDIT_MS = 10_000
-export const POLL_MS = 15_000
+/** A watched edit is in force within this; where an event is missed only the poll of 5 s remains. */
+export const EDIT_MS = 2_000
+export const POLL_MS = 7_000
 
 export const calls = (url: string, maxAttempts: number, spec: Document = {}): string =>
   toYaml(
