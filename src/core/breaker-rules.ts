@@ -11,6 +11,12 @@ export interface BreakerSettings {
   readonly openForMs: number
   readonly maxOpenForMs: number
   readonly whenOpen: 'refuse' | 'wait'
+  readonly slowCall: {
+    /** An attempt without an answer for this long is slow, however it ends; `Infinity` = off. */
+    readonly afterMs: number
+    /** Opens at this share of slow first attempts or more. */
+    readonly ratio: number
+  }
 }
 
 /**
@@ -31,14 +37,11 @@ export interface BreakerPermit {
 
 export type BreakerState = 'closed' | 'open' | 'half-open'
 
+/** Why a closed breaker opens by itself. */
+export type TripReason = 'failure-ratio' | 'consecutive-failures' | 'slow-calls'
+
 /** Why the breaker changed state. */
-export type TransitionReason =
-  | 'failure-ratio'
-  | 'consecutive-failures'
-  | 'probe-failed'
-  | 'probe-succeeded'
-  | 'time'
-  | 'manual'
+export type TransitionReason = TripReason | 'probe-failed' | 'probe-succeeded' | 'time' | 'manual'
 
 /** A burst shorter than this is one replica dropping its connections, not an outage. */
 const MIN_FAILURE_SPAN_MS = 100
@@ -78,30 +81,38 @@ export interface WindowCounts {
   /** Meaningless when there is no failure. */
   readonly oldestFailureMs: number
   readonly newestFailureMs: number
+  readonly slow: number
+  /** Between the first and the last slow one, ms; 0 when there is none. */
+  readonly slowSpanMs: number
 }
 
 /**
- * Whether to open, asked at a failure. `p95Ms` (of successes, `null` = unknown) is read only when a trigger's count is
- * reached. Neither trigger fires before its failures span 1.5 × p95: until then the calls that the failures overtook
- * had no time to succeed. For the ratio that is at most half the window, else a slow upstream could never trip it.
+ * Whether to open, asked at a failure or a slow call. `p95Ms` (of successes, `null` = unknown) is read only when a
+ * trigger's count is reached. No trigger fires before what it counts spans 1.5 × p95: until then the calls that the
+ * failures overtook had no time to succeed. For the ratios that is at most half the window, else a slow upstream could
+ * never trip them.
  */
 export function tripReason(
   settings: BreakerSettings,
   run: FailureRun,
   window: WindowCounts,
   p95Ms: () => number | null,
-): 'consecutive-failures' | 'failure-ratio' | null {
+): TripReason | null {
+  const enough = window.calls >= settings.minRequests
   const byRun = settings.consecutiveFailures > 0 && run.count >= settings.consecutiveFailures
-  // k / n is rounded as the literal of the same value is, so a ratio exactly at the threshold counts.
-  const byRatio =
-    window.failures > 0 &&
-    window.calls >= settings.minRequests &&
-    window.failures / window.calls >= settings.failureRatio
-  if (!byRun && !byRatio) return null
+  const byRatio = enough && reaches(window.failures, window.calls, settings.failureRatio)
+  const bySlow = enough && reaches(window.slow, window.calls, settings.slowCall.ratio)
+  if (!byRun && !byRatio && !bySlow) return null
   const spanMs = Math.max(MIN_FAILURE_SPAN_MS, 1.5 * (p95Ms() ?? 0))
   if (byRun && run.lastMs - run.sinceMs >= spanMs) return 'consecutive-failures'
-  const windowSpanMs = window.newestFailureMs - window.oldestFailureMs
-  return byRatio && windowSpanMs >= Math.min(spanMs, settings.windowMs / 2) ? 'failure-ratio' : null
+  const ratioSpanMs = Math.min(spanMs, settings.windowMs / 2)
+  if (byRatio && window.newestFailureMs - window.oldestFailureMs >= ratioSpanMs) return 'failure-ratio'
+  return bySlow && window.slowSpanMs >= ratioSpanMs ? 'slow-calls' : null
+}
+
+/** k / n is rounded as the literal of the same value is, so a share exactly at the threshold counts. */
+function reaches(count: number, calls: number, ratio: number): boolean {
+  return count > 0 && count / calls >= ratio
 }
 
 /** Openings that belong together. */
@@ -129,9 +140,9 @@ export function openTimeMs(
   return Math.max(1, Math.ceil(fullMs * (0.5 + random / 2)))
 }
 
-/** Everything else closes: an answer that is no sign of an outage is proof of life. */
-export function failsProbe(outcome: SettledOutcome): boolean {
-  return outcome === 'failure' || outcome === 'throttled'
+/** Everything else closes: an answer in time that is no sign of an outage is proof of life. */
+export function failsProbe(outcome: SettledOutcome, slow: boolean): boolean {
+  return outcome === 'failure' || outcome === 'throttled' || slow
 }
 
 export interface HalfOpen {

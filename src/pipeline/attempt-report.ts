@@ -12,10 +12,13 @@ export function settleAttempt(
   permit: BreakerPermit,
   connection: object | null,
   outcome: SettledOutcome,
+  tookMs: number,
   nowMs: number,
 ): void {
-  const { lane, deps } = exchange
-  lane.guard.breaker.record(permit, outcome)
+  const { lane, deps, policy, downstream } = exchange
+  // How long a poll is held, or how soon a connection stands, says nothing of how the upstream answers.
+  const timed = !policy.longPoll && downstream.method !== 'CONNECT'
+  lane.guard.breaker.record(permit, outcome, timed ? tookMs : 0)
   if (outcome === 'none') return
   const failed = outcome === 'failure'
   if (failed) lane.guard.line.onBad(nowMs)

@@ -127,7 +127,7 @@ export class AttemptRun implements AttemptListener {
   onCut(_code: string, byApp: boolean): void {
     const nowMs = this.#exchange.deps.clock.nowMs()
     this.#clock?.cancel()
-    if (!byApp) settleAttempt(this.#exchange, this.#permit, this.connection, 'failure', nowMs)
+    if (!byApp) settleAttempt(this.#exchange, this.#permit, this.connection, 'failure', 0, nowMs)
     this.#report('cut', nowMs)
     this.#leaveWire()
     this.#exchange.onDelivered(this.#status, 'cut', this.bytes)
@@ -219,7 +219,8 @@ export class AttemptRun implements AttemptListener {
   #settle(outcome: SettledOutcome, result: AttemptFinished['result'], nowMs: number): void {
     if (this.#settled) return
     this.#settled = true
-    settleAttempt(this.#exchange, this.#permit, this.connection, outcome, nowMs)
+    const tookMs = nowMs - (this.#sentMs ?? this.#startMs)
+    settleAttempt(this.#exchange, this.#permit, this.connection, outcome, tookMs, nowMs)
     this.#report(result, nowMs)
   }
 

@@ -163,8 +163,11 @@ export type CallKind = 'first' | 'retry' | 'long-poll'
 export interface Breaker {
   /** `go` with a permit, or refused with the time left. */
   acquire(kind: CallKind): BreakerPermit | BreakerRefusal
-  /** The settled outcome of a permit's attempt, once per permit; a cut after a recorded head adds one more `failure`. */
-  record(permit: BreakerPermit, outcome: SettledOutcome): void
+  /**
+   * The settled outcome of a permit's attempt, once per permit; a cut after a recorded head adds one more `failure`.
+   * `tookMs`: from the sent request to that outcome; 0 (the default) where slowness means nothing.
+   */
+  record(permit: BreakerPermit, outcome: SettledOutcome, tookMs?: number): void
   readonly state: BreakerState
   /** Until the next probe, ms; 0 unless open. */
   readonly openForMs: number

@@ -24,6 +24,10 @@ export function compilePolicy(fields: Fields): EffectivePolicy {
       openForMs: read.ms('breaker.openFor'),
       maxOpenForMs: read.ms('breaker.maxOpenFor'),
       whenOpen: read.word<'refuse' | 'wait'>('breaker.whenOpen'),
+      slowCall: Object.freeze({
+        afterMs: read.ms('breaker.slowCall.after'),
+        ratio: read.number('breaker.slowCall.ratio'),
+      }),
     }),
     limits: Object.freeze({
       maxInFlight: read.number('limits.maxInFlight'),

@@ -23,6 +23,7 @@ export const BUILT_IN = deepFreeze({
     openFor: '1s',
     maxOpenFor: '15s',
     whenOpen: 'refuse',
+    slowCall: { after: 'none', ratio: 0.8 },
   },
   limits: { maxInFlight: 1024, maxWaiting: 1024, maxWaitingBytes: '16MiB' },
   pool: { maxConnections: 256, maxAge: '5m' },

@@ -140,7 +140,7 @@ function longestText(maxAttempts: number, { kind }: Forecast['repeatability']): 
 /** The cap that keeps the window's allowance from being spent at once. */
 export function perSecondText({ ratio, minPerSecond, windowMs }: BudgetSettings): string {
   const floor = Math.floor((minPerSecond * windowMs) / 1000 + 1e-6)
-  return `in any second at most ${Number((ratio * 100).toFixed(3))} % of its first attempts, or ${floor} if that is more`
+  return `in any second at most ${percentText(ratio)} of its first attempts, or ${floor} if that is more`
 }
 
 function queuedText(queuedMs: number): string {
@@ -149,9 +149,16 @@ function queuedText(queuedMs: number): string {
 }
 
 export function breakerText({ upstream, route }: FoundCall): string {
-  const { mode, whenOpen } = (route ?? upstream).policy.breaker
+  const { mode, whenOpen, slowCall } = (route ?? upstream).policy.breaker
   const whose = route?.own.breaker === true ? 'the route’s own' : 'shared by the upstream’s routes'
   if (mode === 'disabled') return 'off'
-  if (mode === 'observe') return `${whose}; counts and reports, refuses nothing`
-  return `${whose}; while open, calls ${whenOpen === 'wait' ? 'wait for it to close' : 'are refused with 503'}`
+  const slow = Number.isFinite(slowCall.afterMs)
+    ? `; also opens on slowness: ${percentText(slowCall.ratio)} of the calls after ${durationText(slowCall.afterMs)} or more`
+    : ''
+  if (mode === 'observe') return `${whose}; counts and reports, refuses nothing${slow}`
+  return `${whose}; while open, calls ${whenOpen === 'wait' ? 'wait for it to close' : 'are refused with 503'}${slow}`
+}
+
+function percentText(ratio: number): string {
+  return `${Number((ratio * 100).toFixed(3))} %`
 }

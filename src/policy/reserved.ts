@@ -19,6 +19,5 @@ export function reservedKeyText(parent: Path, key: string): string | null {
   const at = pathText(parent)
   const name = OTHER_NAMES[key] ?? key
   const isSection = SECTIONS.has(name) && /^spec(\.routes\[\d+\])?$/.test(at)
-  const isSlowCall = key === 'slowCall' && /^spec(\.routes\[\d+\])?\.breaker$/.test(at)
-  return isSection || isSlowCall ? `${name} is not in this version of forbear; remove it` : null
+  return isSection ? `${name} is not in this version of forbear; remove it` : null
 }

@@ -74,10 +74,11 @@ class OpossumBreaker implements ReconfigurableBreaker {
     return { granted: false, retryAfterMs: waitMs }
   }
 
-  record(permit: BreakerPermit, outcome: SettledOutcome): void {
+  record(permit: BreakerPermit, outcome: SettledOutcome, tookMs = 0): void {
     if (permit.generation !== this.#generation) return
-    if (permit.probe) this.#settleProbe(permit, outcome)
-    else if (outcome !== 'none' && this.#circuit.closed) this.#count(permit.first, outcome)
+    const slow = tookMs >= this.#settings.slowCall.afterMs
+    if (permit.probe) this.#settleProbe(permit, outcome, slow)
+    else if (outcome !== 'none' && this.#circuit.closed) this.#count(permit.first, outcome, slow)
   }
 
   get state(): BreakerState {
@@ -133,15 +134,16 @@ class OpossumBreaker implements ReconfigurableBreaker {
   }
 
   /** A closed breaker takes in one outcome. */
-  #count(first: boolean, outcome: SettledOutcome): void {
+  #count(first: boolean, outcome: SettledOutcome, slow: boolean): void {
     const nowMs = this.#deps.nowMs()
     const failed = outcome === 'failure' || outcome === 'ratio-failure'
     this.#run = nextRun(this.#run, outcome, nowMs)
     if (first) {
       if (failed) this.#circuit.fail(nowMs)
       else this.#circuit.succeed(nowMs)
+      if (slow) this.#circuit.addSlow(nowMs)
     }
-    if (!failed || this.#forced === 'closed') return
+    if ((!failed && !slow) || this.#forced === 'closed') return
     const reason = tripReason(this.#settings, this.#run, this.#circuit.counts(nowMs), this.#deps.p95Ms)
     if (reason === null) return
     const openForMs = this.#nextOpening(nowMs)
@@ -171,13 +173,13 @@ class OpossumBreaker implements ReconfigurableBreaker {
    * A probe that was given up as too slow still decides if it is answered in the same half-open phase: else an upstream
    * that came back slower than the limit would never be found well, nor one that hangs be found ill.
    */
-  #settleProbe(permit: BreakerPermit, outcome: SettledOutcome): void {
+  #settleProbe(permit: BreakerPermit, outcome: SettledOutcome, slow: boolean): void {
     if (outcome === 'none') {
       if (this.#probe?.permit === permit) this.#probe = null
       return
     }
     const nowMs = this.#deps.nowMs()
-    if (!failsProbe(outcome)) {
+    if (!failsProbe(outcome, slow)) {
       this.#circuit.succeed(nowMs)
       this.#close('probe-succeeded', 'half-open')
       return

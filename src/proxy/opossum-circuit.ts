@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events'
 import CircuitBreaker from 'opossum'
 import type { BreakerState, WindowCounts } from '../core/breaker-rules.js'
+import { SpanCounter } from '../core/span-counter.js'
 
 const BUCKETS = 10
 
@@ -57,9 +58,14 @@ export class OpossumCircuit {
   /** Per bucket, newest first; `Infinity` = none. */
   readonly #firstFailureMs = new Array<number>(BUCKETS).fill(Number.POSITIVE_INFINITY)
   #newestFailureMs = 0
+  readonly #windowMs: number
+  /** opossum has no such count. */
+  #slow: SpanCounter
 
   constructor(windowMs: number, nowMs: number, onHalfOpen: () => void) {
     this.#bucketMs = Math.max(1, windowMs / BUCKETS)
+    this.#windowMs = windowMs
+    this.#slow = new SpanCounter(windowMs)
     this.#rotateAtMs = nowMs + this.#bucketMs
     const options = {
       timeout: false as const,
@@ -101,6 +107,11 @@ export class OpossumCircuit {
     this.#circuit.fire(BAD).catch(ignore)
   }
 
+  /** One of the outcomes took too long, good or not. */
+  addSlow(nowMs: number): void {
+    this.#slow.add(nowMs)
+  }
+
   /** The probe of a half-open circuit failed: opens for `openForMs`. */
   failProbe(openForMs: number): void {
     this.#options.resetTimeout = openForMs
@@ -123,12 +134,16 @@ export class OpossumCircuit {
       failures += bucket.failures
     }
     const oldestFailureMs = Math.min(...this.#firstFailureMs)
-    return { calls, failures, oldestFailureMs, newestFailureMs: this.#newestFailureMs }
+    const newestFailureMs = this.#newestFailureMs
+    const slow = this.#slow.total(nowMs)
+    return { calls, failures, oldestFailureMs, newestFailureMs, slow, slowSpanMs: this.#slow.spanMs(nowMs) }
   }
 
   /** Takes over what a closed circuit with another window has counted, as far as it is young enough. */
   adopt(other: OpossumCircuit, nowMs: number): void {
     this.#newestFailureMs = other.counts(nowMs).newestFailureMs
+    this.#slow = other.#slow
+    this.#slow.resize(this.#windowMs, nowMs)
     const window = this.#circuit.status.window
     other.#circuit.status.window.forEach((bucket, index) => {
       const at = Math.floor((index * other.#bucketMs) / this.#bucketMs)

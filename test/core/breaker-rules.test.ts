@@ -21,6 +21,8 @@ const windowOver = (spanMs: number, calls = 20, failures = 20) => ({
   failures,
   oldestFailureMs: 7,
   newestFailureMs: 7 + spanMs,
+  slow: 0,
+  slowSpanMs: 0,
 })
 const quiet = windowOver(0, 0, 0)
 
@@ -89,6 +91,19 @@ describe('the trip rule', () => {
     expect(tripReason(settings, runOver(5_000), quiet, () => 60_000)).toBe(null)
   })
 
+  it('opens at the share of slow calls by the rules of the ratio', () => {
+    const slowOver = (spanMs: number, calls: number, slow: number) => ({
+      ...windowOver(0, calls, 0),
+      slow,
+      slowSpanMs: spanMs,
+    })
+    expect(tripReason(settings, NO_RUN, slowOver(5_000, 20, 16), unknown)).toBe('slow-calls')
+    expect(tripReason(settings, NO_RUN, slowOver(5_000, 20, 15), unknown)).toBe(null)
+    expect(tripReason(settings, NO_RUN, slowOver(5_000, 19, 19), unknown)).toBe(null)
+    expect(tripReason(settings, NO_RUN, slowOver(4_999, 20, 20), () => 60_000)).toBe(null)
+    expect(tripReason(settings, NO_RUN, slowOver(5_000, 20, 20), () => 60_000)).toBe('slow-calls')
+  })
+
   it('does not ask for the percentile before a count is reached', () => {
     const fail = () => {
       throw new Error('asked')
@@ -134,11 +149,12 @@ describe('the open time', () => {
 })
 
 describe('the probe', () => {
-  it('fails by a failure or a 429, and is passed by any other answer', () => {
-    expect(failsProbe('failure')).toBe(true)
-    expect(failsProbe('throttled')).toBe(true)
-    expect(failsProbe('success')).toBe(false)
-    expect(failsProbe('ratio-failure')).toBe(false)
+  it('fails by a failure, a 429 or slowness, and is passed by any other answer', () => {
+    expect(failsProbe('failure', false)).toBe(true)
+    expect(failsProbe('throttled', false)).toBe(true)
+    expect(failsProbe('success', true)).toBe(true)
+    expect(failsProbe('success', false)).toBe(false)
+    expect(failsProbe('ratio-failure', false)).toBe(false)
   })
 
   const wait = (probeSinceMs: number | null, mayLead: boolean, nowMs: number, p95Ms: number | null = null) =>

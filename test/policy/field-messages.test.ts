@@ -15,10 +15,6 @@ describe('a mistake in a field', () => {
     ['budget: { frob: 1 }', 'spec.budget.frob  unknown key "frob"; known here: ratio, window, minPerSecond [FB030]'],
     ['hedge: { after: p95 }', 'spec.hedge  hedge is not in this version of forbear; remove it [FB031]'],
     [
-      'breaker: { slowCall: { ratio: 1 } }',
-      'spec.breaker.slowCall  slowCall is not in this version of forbear; remove it [FB031]',
-    ],
-    [
       'routes: [{ name: a, match: {}, fault: { percent: 1 } }]',
       'spec.routes[0].fault  fault is not in this version of forbear; remove it [FB031]',
     ],

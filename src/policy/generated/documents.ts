@@ -443,6 +443,20 @@ export interface Breaker {
    * `refuse` answers 503 at once; `wait` keeps calls in a bounded room until the upstream is back or their deadline comes.
    */
   whenOpen?: 'refuse' | 'wait'
+  slowCall?: SlowCall
+}
+/**
+ * Opens also on slowness: for upstreams that fail by answering late.
+ */
+export interface SlowCall {
+  /**
+   * An attempt without an answer for this long is slow, however it ends; a slow probe fails. `none` = off.
+   */
+  after?: string
+  /**
+   * Opens at this share of slow first attempts or more, under the same window and minRequests as failureRatio.
+   */
+  ratio?: number
 }
 /**
  * How much may be under way. A route that writes this section gets limits of its own.

@@ -102,6 +102,12 @@ export const SECTION_FIELDS: Readonly<Record<string, FieldFormat | null>> = {
     "max": "1h"
   },
   "breaker.whenOpen": null,
+  "breaker.slowCall.after": {
+    "format": "duration-or-none",
+    "min": "1ms",
+    "max": "1h"
+  },
+  "breaker.slowCall.ratio": null,
   "limits.maxInFlight": null,
   "limits.maxWaiting": null,
   "limits.maxWaitingBytes": {

@@ -1226,6 +1226,40 @@ export const SCHEMA: JsonSchema = {
             "refuse"
           ],
           "markdownDescription": "`refuse` answers 503 at once; `wait` keeps calls in a bounded room until the upstream is back or their deadline comes.\n\nDefault: refuse."
+        },
+        "slowCall": {
+          "title": "SlowCall",
+          "description": "Opens also on slowness: for upstreams that fail by answering late.",
+          "type": "object",
+          "additionalProperties": false,
+          "properties": {
+            "after": {
+              "description": "An attempt without an answer for this long is slow, however it ends; a slow probe fails. `none` = off.",
+              "type": "string",
+              "pattern": "^(none|(?=.)([0-9]{1,12}h)?([0-9]{1,12}m)?([0-9]{1,12}s)?([0-9]{1,12}ms)?)$",
+              "x-format": "duration-or-none",
+              "x-min": "1ms",
+              "x-max": "1h",
+              "default": "none",
+              "examples": [
+                "2s",
+                "none"
+              ],
+              "markdownDescription": "An attempt without an answer for this long is slow, however it ends; a slow probe fails. `none` = off.\n\nAllowed: duration 1ms to 1h, or `none`.\n\nDefault: none.",
+              "patternErrorMessage": "Not allowed here; write duration 1ms to 1h, or `none`."
+            },
+            "ratio": {
+              "description": "Opens at this share of slow first attempts or more, under the same window and minRequests as failureRatio.",
+              "type": "number",
+              "minimum": 0.01,
+              "maximum": 1,
+              "default": 0.8,
+              "examples": [
+                0.5
+              ],
+              "markdownDescription": "Opens at this share of slow first attempts or more, under the same window and minRequests as failureRatio.\n\nAllowed: number 0.01 to 1.\n\nDefault: 0.8."
+            }
+          }
         }
       }
     },
