@@ -10,7 +10,7 @@ import standaloneCode from 'ajv/dist/standalone/index.js'
 import { compile } from 'json-schema-to-typescript'
 import { editorSchema } from './bundle.mjs'
 import { codeExamples, examplesModule, messagesSection } from './code-examples.mjs'
-import { fieldTables, sectionFields } from './reference.mjs'
+import { fieldTables, routeSections, sectionFields } from './reference.mjs'
 
 const here = dirname(fileURLToPath(import.meta.url))
 const root = dirname(here)
@@ -79,6 +79,9 @@ export interface FieldFormat {
 
 /** Every field that an Upstream, a Policy or a route may set; \`null\` where the schema alone checks its form. */
 export const SECTION_FIELDS: Readonly<Record<string, FieldFormat | null>> = ${fields}
+
+/** What a route may write of them. */
+export const ROUTE_SECTIONS: readonly string[] = ${JSON.stringify(routeSections(read('upstream')))}
 `
 }
 

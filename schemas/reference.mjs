@@ -2,7 +2,7 @@
 
 import { stringify } from 'yaml'
 
-const SECTIONS = ['timeouts', 'retry', 'budget', 'breaker', 'limits', 'pool']
+const SECTIONS = ['timeouts', 'retry', 'budget', 'breaker', 'throttle', 'limits', 'pool']
 
 export function fieldTables(common, upstream) {
   const { $defs } = common
@@ -51,6 +51,11 @@ export function sectionFields(common, upstream) {
   const sections = Object.fromEntries(SECTIONS.map(name => [name, $defs[name]]))
   const { longPoll } = upstream.$defs.route.properties
   return Object.fromEntries(list({ ...sections, propagate: $defs.propagate, longPoll }, ''))
+}
+
+/** Of `SECTIONS` those that a route may have. */
+export function routeSections(upstream) {
+  return SECTIONS.filter(name => name in upstream.$defs.route.properties)
 }
 
 const cell = text => text.replaceAll('|', '\\|').replaceAll('<name>', '&lt;name&gt;')

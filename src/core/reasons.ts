@@ -30,6 +30,7 @@ export const OWN_REASONS = [
   'gate-closed',
   'draining',
   'no-policy',
+  'throttled',
   'headers-too-large',
 ] as const
 

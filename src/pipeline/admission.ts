@@ -23,13 +23,20 @@ export type Admission =
   | { readonly granted: false; readonly next: 'line' | 'queue' }
   /** A probe is wanted, but rather a first attempt than this retry: ask again after `delayMs`. */
   | { readonly granted: false; readonly next: 'defer'; readonly delayMs: number }
-  | { readonly granted: false; readonly next: 'refuse'; readonly reason: OwnReason; readonly retryAfterMs: number }
+  | {
+      readonly granted: false
+      readonly next: 'refuse'
+      readonly reason: OwnReason
+      readonly retryAfterMs: number | null
+    }
 
 const LINE: Admission = Object.freeze({ granted: false, next: 'line' })
 const QUEUE: Admission = Object.freeze({ granted: false, next: 'queue' })
 
-/** Gate → line → slot → breaker, in this order: the permit is taken last, at the moment of sending. */
-export function admit(call: Call, nowMs: number): Admission {
+const THROTTLED: Admission = Object.freeze({ granted: false, next: 'refuse', reason: 'throttled', retryAfterMs: null })
+
+/** Gate → line → slot → throttle → breaker, in this order: the permit is taken last, at the moment of sending. */
+export function admit(call: Call, nowMs: number, random: () => number): Admission {
   const { lane } = call
   if (!lane.guard.gate.isOpen && !call.gateProbe) {
     const closedForMs = lane.guard.gate.closedForMs(nowMs)
@@ -42,8 +49,14 @@ export function admit(call: Call, nowMs: number): Admission {
   if (lane.guard.line.busy && !call.hasTurn && !call.gateProbe && !lane.guard.wantsProbe) return LINE
   // A probe must not wait behind the calls that it is to set free.
   if (!lane.limiter.free && !call.hasSlot && lane.guard.breaker.state !== 'half-open') return QUEUE
+  if (!throttleAdmits(lane, nowMs, random)) return THROTTLED
   const answer = lane.guard.breaker.acquire(call.kind)
   return answer.granted ? answer : onRefused(call, answer.retryAfterMs, nowMs)
+}
+
+/** While the breaker is not closed, it alone says who may call. */
+export function throttleAdmits({ throttle, guard }: Lane, nowMs: number, random: () => number): boolean {
+  return !throttle.counts || throttle.admits(nowMs, random, guard.breaker.state === 'closed')
 }
 
 function onRefused(call: Call, retryAfterMs: number, nowMs: number): Admission {

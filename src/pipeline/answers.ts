@@ -66,6 +66,11 @@ const ROWS: Readonly<Record<OwnReason, Row>> = {
   'gate-closed': { status: 503, title: 'Upstream asked for a pause', detail: 'The upstream asked to be called later.' },
   draining: { status: 503, title: 'Draining', detail: 'The sidecar is shutting down.' },
   'no-policy': { status: 503, title: 'No valid policy', detail: 'The policy of this upstream is not valid.' },
+  throttled: {
+    status: 503,
+    title: 'Throttled',
+    detail: 'The upstream accepts only a part of its calls now; this one was kept from it.',
+  },
   'headers-too-large': {
     status: 431,
     title: 'Header fields too large',

@@ -221,6 +221,7 @@ export class AttemptRun implements AttemptListener {
     this.#settled = true
     const tookMs = nowMs - (this.#sentMs ?? this.#startMs)
     settleAttempt(this.#exchange, this.#permit, this.connection, outcome, tookMs, nowMs)
+    this.#exchange.lane.throttle.settle(this.#startMs, outcome, nowMs)
     this.#report(result, nowMs)
   }
 

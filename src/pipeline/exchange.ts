@@ -98,7 +98,7 @@ export class Exchange implements AppListener, Call, ActiveCall {
   #tryStart(): void {
     const nowMs = this.deps.clock.nowMs()
     if (this.attempts > 0 && stoppedBeforeSending(this, nowMs)) return
-    const admission = admit(this, nowMs)
+    const admission = admit(this, nowMs, this.deps.random)
     if (admission.granted) return this.#launch(admission, nowMs)
     if (admission.next !== 'queue') this.#returnGateProbe()
     switch (admission.next) {

@@ -1,5 +1,6 @@
 import type { RetryBudget } from '../core/budget.js'
 import type { LatencyWindow } from '../core/latency.js'
+import type { AdaptiveThrottle } from '../core/throttle.js'
 import type { Guard } from './guard.js'
 import type { Limiter } from './limiter.js'
 import type { StaleAllowance } from './stale-allowance.js'
@@ -14,6 +15,7 @@ export class Lane {
     readonly parentBudget: RetryBudget | null,
     readonly latency: LatencyWindow,
     readonly stale: StaleAllowance,
+    readonly throttle: AdaptiveThrottle,
   ) {}
 
   onFirstAttempt(nowMs: number): void {

@@ -1,7 +1,8 @@
-import type { BreakerPermit } from '../core/breaker-rules.js'
+import type { BreakerPermit, SettledOutcome } from '../core/breaker-rules.js'
 import { classifyFailure, classifyResponse } from '../core/classify.js'
 import type { Outcome, OwnReason } from '../core/reasons.js'
 import type { EffectivePolicy, UpstreamSnapshot } from '../core/snapshot.js'
+import { throttleAdmits } from './admission.js'
 import { ownAnswer, ownStatus } from './answers.js'
 import type { ExchangeDeps } from './exchange-deps.js'
 import type { Lane } from './lane.js'
@@ -47,7 +48,7 @@ export class UpgradeCall {
   }
 
   decide(): UpgradeDecision {
-    const { lane } = this.#context
+    const { lane, deps } = this.#context
     const { gate, line, breaker } = lane.guard
     if (!gate.isOpen) {
       const closedForMs = gate.closedForMs(this.#startMs)
@@ -56,6 +57,7 @@ export class UpgradeCall {
     }
     // An empty line may be held back for want of a probe, which this may be.
     if (!line.empty || !lane.limiter.free) return this.#refuse('overloaded', FULL_ROOM_RETRY_MS)
+    if (!throttleAdmits(lane, this.#startMs, deps.random)) return this.#refuse('throttled', null)
     const permit = breaker.acquire('first')
     if (!permit.granted) return this.#refuse('breaker-open', permit.retryAfterMs)
     lane.limiter.take()
@@ -85,16 +87,16 @@ export class UpgradeCall {
     if (outcome.kind === 'response') {
       const context = { retry: policy.retry, wallNowMs: deps.clock.wallMs(), keyed: false, resend: false }
       const facts = classifyResponse(outcome.status, [], context)
-      lane.guard.breaker.record(permit, facts.breaker)
+      this.#settle(permit, facts.breaker, nowMs)
       if (facts.breaker === 'success') lane.onFirstSuccess(nowMs)
       this.#settleGateProbe(facts.breaker !== 'failure')
       this.#report(outcome.status, 'delivered', 1)
     } else if (outcome.kind === 'aborted') {
-      lane.guard.breaker.record(permit, 'none')
+      this.#settle(permit, 'none', nowMs)
       this.#settleGateProbe(false)
       this.#report(499, 'aborted', 1)
     } else {
-      lane.guard.breaker.record(permit, classifyFailure(outcome.kind, false, policy.retry).breaker)
+      this.#settle(permit, classifyFailure(outcome.kind, false, policy.retry).breaker, nowMs)
       this.#settleGateProbe(false)
       const reason = OUTCOME_OF[outcome.kind] as OwnReason
       this.#report(ownStatus(reason), reason, 1)
@@ -107,6 +109,12 @@ export class UpgradeCall {
     this.#report(answer.status, reason, 0)
     this.#context.deps.onFinished(null)
     return { proceed: false, answer }
+  }
+
+  #settle(permit: BreakerPermit, outcome: SettledOutcome, nowMs: number): void {
+    const { lane } = this.#context
+    lane.guard.breaker.record(permit, outcome)
+    lane.throttle.settle(this.#startMs, outcome, nowMs)
   }
 
   #settleGateProbe(good: boolean): void {

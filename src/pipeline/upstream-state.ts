@@ -4,6 +4,7 @@ import { RetryBudget } from '../core/budget.js'
 import { LatencyWindow } from '../core/latency.js'
 import type { EffectivePolicy, LimitSettings, RouteSnapshot, UpstreamSnapshot } from '../core/snapshot.js'
 import { targetText } from '../core/target-text.js'
+import { AdaptiveThrottle } from '../core/throttle.js'
 import type { EventSink, UpstreamStatus } from '../telemetry/events.js'
 import { Guard } from './guard.js'
 import { Lane } from './lane.js'
@@ -60,6 +61,7 @@ export class UpstreamState {
     const { policy } = snapshot
     this.#lane.budget.reconfigure(policy.budget, this.#deps.clock.nowMs())
     this.#lane.limiter.reconfigure(policy.limits)
+    this.#lane.throttle.reconfigure(policy.throttle, this.#deps.clock.nowMs())
     if (moved) this.#forget()
     else this.#lane.guard.reconfigure(policy.breaker, policy.retry.retryAfter)
     this.#reconcileRoutes()
@@ -100,7 +102,7 @@ export class UpstreamState {
   #reconcileRoutes(): void {
     const routes = new Map<string, Lane>()
     for (const route of this.#snapshot.routes) {
-      if (!route.own.breaker && !route.own.limits && !route.own.budget) continue
+      if (!Object.values(route.own).includes(true)) continue
       routes.set(route.name, this.#reconcileRoute(route, this.#routes.get(route.name)))
     }
     for (const [name, lane] of this.#routes) {
@@ -122,6 +124,8 @@ export class UpstreamState {
     const oldGuard = old !== undefined && old.guard !== parent.guard ? old.guard : undefined
     if (own.breaker) oldGuard?.reconfigure(policy.breaker, policy.retry.retryAfter)
     else oldGuard?.dispose()
+    const oldThrottle = old !== undefined && old.throttle !== parent.throttle ? old.throttle : undefined
+    oldThrottle?.reconfigure(policy.throttle, nowMs)
     const latency = own.breaker ? (old?.latency ?? new LatencyWindow()) : parent.latency
     return new Lane(
       own.breaker ? (oldGuard ?? this.#newGuard(name, policy, latency)) : parent.guard,
@@ -130,6 +134,7 @@ export class UpstreamState {
       own.budget ? parent.budget : null,
       latency,
       parent.stale,
+      own.throttle ? (oldThrottle ?? new AdaptiveThrottle(policy.throttle)) : parent.throttle,
     )
   }
 
@@ -142,7 +147,8 @@ export class UpstreamState {
   ): Lane {
     const latency = new LatencyWindow()
     const guard = this.#newGuard(route, policy, latency)
-    return new Lane(guard, limiter, budget, parentBudget, latency, new StaleAllowance(this.#deps.clock.nowMs()))
+    const stale = new StaleAllowance(this.#deps.clock.nowMs())
+    return new Lane(guard, limiter, budget, parentBudget, latency, stale, new AdaptiveThrottle(policy.throttle))
   }
 
   #newGuard(route: string | null, policy: EffectivePolicy, latency: LatencyWindow): Guard {
@@ -153,9 +159,18 @@ export class UpstreamState {
       settings: policy.breaker,
       retryAfter: policy.retry.retryAfter,
       makeBreaker: (settings: BreakerSettings, onTransition: (change: BreakerTransition) => void) =>
-        makeBreaker(settings, latency, onTransition),
+        makeBreaker(settings, latency, change => {
+          if (change.to === 'closed') this.#onClosed(guard)
+          onTransition(change)
+        }),
     }
-    return new Guard(parts, clock, sink)
+    const guard = new Guard(parts, clock, sink)
+    return guard
+  }
+
+  /** Proof of life: what was refused in the outage shall not count against the calls after it. */
+  #onClosed(guard: Guard): void {
+    for (const lane of this.#lanes()) if (lane.guard === guard) lane.throttle.reset()
   }
 
   #status(route: string | null, lane: Lane): UpstreamStatus {
@@ -176,6 +191,7 @@ export class UpstreamState {
       },
       budget: { balance: budget.balance(nowMs), ratio: policy.budget.ratio },
       gate: { closed: !guard.gate.isOpen, closedForMs },
+      throttle: { mode: lane.throttle.mode, refusalProbability: lane.throttle.refusalProbability(nowMs) },
       inFlight: limiter.inFlight,
       waiting: limiter.waiting,
       waitingBytes: limiter.waitingBytes,

@@ -69,11 +69,14 @@ const TABLE = {
   FB070: warning('a wildcard that matches only itself'),
   FB071: warning('a method that hardly any call has'),
   FB072: warning('two upstreams that calls by URL cannot tell apart'),
+  FB073: warning('a slow call that no call can be'),
+  FB074: warning('a setting of a mechanism that is off'),
   FB075: error('an upstream that calls itself'),
   FB076: warning('a backoff above the total'),
   FB077: warning('retries without a wait'),
   FB078: warning('a factor that nothing grows by'),
   FB079: warning('calls whose body is too large to wait'),
+  FB080: warning('a throttle that forgets calls before they fail'),
 } as const satisfies Readonly<Record<string, CodeFacts>>
 
 export type MessageCode = keyof typeof TABLE

@@ -34,6 +34,11 @@ export function compilePolicy(fields: Fields): EffectivePolicy {
       maxWaiting: read.number('limits.maxWaiting'),
       maxWaitingBytes: read.bytes('limits.maxWaitingBytes'),
     }),
+    throttle: Object.freeze({
+      mode: read.word<'enabled' | 'observe' | 'disabled'>('throttle.mode'),
+      k: read.number('throttle.k'),
+      windowMs: read.ms('throttle.window'),
+    }),
     propagate: read.flag('propagate'),
     longPoll: read.flag('longPoll'),
   })

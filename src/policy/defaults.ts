@@ -26,6 +26,7 @@ export const BUILT_IN = deepFreeze({
     slowCall: { after: 'none', ratio: 0.8 },
   },
   limits: { maxInFlight: 1024, maxWaiting: 1024, maxWaitingBytes: '16MiB' },
+  throttle: { mode: 'disabled', k: 2, window: '30s' },
   pool: { maxConnections: 256, maxAge: '5m' },
   propagate: false,
   longPoll: false,

@@ -1,5 +1,6 @@
 /** `forbear explain` in words: which upstream and route a call finds, what will happen to it, and who said so. */
 import { targetText } from '../core/target-text.js'
+import type { ThrottleSettings } from '../core/throttle.js'
 import {
   attemptsText,
   breakerText,
@@ -44,6 +45,7 @@ export function explainText(call: ExplainedCall): string {
     ...(future.maxAttempts > 1 ? retryRows(call, future) : []),
     ['at worst', worstTexts(future)],
     ['breaker', [breakerText(call)]],
+    ...throttleRows(policy.throttle),
   ]
   return `${call.method} ${call.url}\n\n${labelled(rows)}\n\n${fieldTable(call.fields)}\n`
 }
@@ -76,6 +78,12 @@ export function explainData(call: ExplainedCall): object {
     retriesPer10s,
     fields,
   }
+}
+
+function throttleRows({ mode, k }: ThrottleSettings): [string, string[]][] {
+  if (mode === 'disabled') return []
+  const does = mode === 'observe' ? 'tells what it would refuse' : 'refuses with 503'
+  return [['throttle', [`${does}: while the upstream accepts only a part, all but ${k} times as many`]]]
 }
 
 function othersOf({ upstream, route, method, path, headers, places }: ExplainedCall) {

@@ -123,6 +123,41 @@ export const RULES: readonly Rule[] = [
         : null,
   },
   {
+    code: 'FB073',
+    fields: ['breaker.slowCall.after', 'timeouts.attempt', 'timeouts.total'],
+    onlyIf: ['breaker.slowCall.after'],
+    text: ({ breaker: { slowCall }, timeouts: { attemptMs } }, name, wrote) =>
+      FINITE(slowCall.afterMs) && slowCall.afterMs > attemptMs
+        ? `${name('breaker.slowCall.after')} is above ${name(wrote('timeouts.attempt') ? 'timeouts.attempt' : 'timeouts.total')}: no attempt lasts so long`
+        : null,
+  },
+  {
+    code: 'FB074',
+    fields: ['breaker.slowCall.ratio', 'breaker.slowCall.after'],
+    onlyIf: ['breaker.slowCall.ratio'],
+    text: ({ breaker: { slowCall } }, name) =>
+      FINITE(slowCall.afterMs)
+        ? null
+        : `${name('breaker.slowCall.ratio')} does nothing with ${name('breaker.slowCall.after')}: say from when a call is slow, such as after: 2s`,
+  },
+  {
+    code: 'FB074',
+    fields: ['throttle.k', 'throttle.window', 'throttle.mode'],
+    onlyIf: ['throttle.k', 'throttle.window'],
+    text: ({ throttle }, name, wrote) =>
+      throttle.mode === 'disabled' && !wrote('throttle.mode')
+        ? `${name(wrote('throttle.k') ? 'throttle.k' : 'throttle.window')} does nothing with ${name('throttle.mode')}: write mode: enabled`
+        : null,
+  },
+  {
+    code: 'FB080',
+    fields: ['throttle.window', 'timeouts.total', 'throttle.mode'],
+    text: ({ throttle, timeouts }, name) =>
+      throttle.mode !== 'disabled' && FINITE(timeouts.totalMs) && throttle.windowMs < timeouts.totalMs
+        ? `${name('throttle.window')} is below ${name('timeouts.total')}: a call may be forgotten before it has failed`
+        : null,
+  },
+  {
     code: 'FB062',
     fields: ['retry.idempotency.generate', 'retry.idempotency.keyHeaders'],
     text: ({ retry: { idempotency } }, name) =>

@@ -97,6 +97,8 @@ const SCALARS: Readonly<Record<string, readonly string[]>> = {
     'sleepwindow',
   ],
   'spec.breaker.maxOpenFor': ['maxejectiontime'],
+  'spec.breaker.slowCall.after': ['slowcalldurationthreshold', 'slowcallduration'],
+  'spec.breaker.slowCall.ratio': ['slowcallratethreshold', 'slowcallratio'],
   'spec.limits.maxInFlight': [
     'maxconcurrentcalls',
     'maxconcurrency',
@@ -135,6 +137,7 @@ const SECTIONS: Readonly<Record<string, readonly string[]>> = {
   'spec.timeouts': ['timeout', 'deadlines'],
   'spec.budget': ['retrybudget'],
   'spec.breaker': ['circuitbreaker', 'circuitbreakers', 'outlierdetection'],
+  'spec.throttle': ['adaptivethrottling', 'adaptivethrottler', 'admissioncontrol'],
   'spec.limits': ['bulkhead', 'threadpool', 'concurrency'],
   'spec.pool': ['connectionpool'],
 }

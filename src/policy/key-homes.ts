@@ -1,6 +1,6 @@
 /** Where keys belong that people put a level too high or too low. */
 import { type Path, pathText } from './document.js'
-import { SECTION_FIELDS } from './generated/fields.js'
+import { ROUTE_SECTIONS, SECTION_FIELDS } from './generated/fields.js'
 
 const ROUTE = 'spec.routes[]'
 /** Key → paths of the mappings that may have it, routes as `spec.routes[]`. */
@@ -9,7 +9,7 @@ const HOMES = homes()
 /** Words that are near enough to be what a misplaced typo meant. */
 export const PLACED_KEYS: readonly string[] = [...HOMES.keys()]
 
-const ROUTE_SECTIONS = /^spec\.(?=(timeouts|retry|budget|breaker|limits)(\.|$))/
+const IN_ROUTES = new RegExp(`^spec\\.(?=(${ROUTE_SECTIONS.join('|')})(\\.|$))`)
 
 /** Nearest first: what lies below `parent` hides the rest. In a route, sections are those of the route. */
 export function homesOf(parent: Path, key: string): readonly string[] {
@@ -17,8 +17,8 @@ export function homesOf(parent: Path, key: string): readonly string[] {
   const route = /^spec\.routes\[\d+\]/.exec(at)?.[0]
   const list = (HOMES.get(key) ?? []).map(home => {
     if (route === undefined) return home
-    if (home === 'spec' && ROUTE_SECTIONS.test(`spec.${key}`)) return route
-    return home.replace(ROUTE_SECTIONS, `${route}.`).replace(/^spec\.routes\[\]/, route)
+    if (home === 'spec' && IN_ROUTES.test(`spec.${key}`)) return route
+    return home.replace(IN_ROUTES, `${route}.`).replace(/^spec\.routes\[\]/, route)
   })
   const near = list.filter(home => (route === undefined ? home !== ROUTE : home.startsWith(route)))
   const below = near.filter(home => home.startsWith(`${at}.`))

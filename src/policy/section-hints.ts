@@ -10,6 +10,8 @@ const MAIN_KEYS: Readonly<Record<string, string>> = {
   timeouts: 'total',
   budget: 'ratio',
   breaker: 'mode',
+  throttle: 'mode',
+  slowCall: 'after',
   backoff: 'base',
   throttled: 'base',
   retryAfter: 'cap',
@@ -24,6 +26,8 @@ const OFF: Readonly<Record<string, string>> = {
   retry: 'maxAttempts: 1',
   timeouts: 'total: none',
   breaker: 'mode: disabled',
+  throttle: 'mode: disabled',
+  slowCall: 'after: none',
 }
 
 const ALWAYS_ON = new Set(['retry', 'timeouts', 'budget', 'backoff', 'throttled', 'retryAfter', 'pool', 'limits'])

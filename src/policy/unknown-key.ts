@@ -1,6 +1,7 @@
 /** A key that is none here: reserved, in the wrong place, another tool's, or misspelt. */
 import { type Finding, type Path, pathText } from './document.js'
 import { foreignKeyPath } from './foreign-keys.js'
+import { ROUTE_SECTIONS } from './generated/fields.js'
 import { homesOf, PLACED_KEYS } from './key-homes.js'
 import { nearest } from './nearest.js'
 import { reservedKeyText } from './reserved.js'
@@ -14,6 +15,7 @@ export interface UnknownKey extends Finding {
   readonly after?: string | null
 }
 
+const ALSO_IN_ROUTES = new RegExp(`^spec\\.(?=${[...ROUTE_SECTIONS, 'match'].join('|')})`)
 const TOP = new Set(['apiVersion', 'kind', 'metadata', 'spec'])
 
 /**
@@ -90,7 +92,5 @@ function elsewhere(parent: Path, key: string, unknown: string, known: readonly s
 /** In a route, `spec.retry…` of another tool is meant for the route. */
 function inRoute(at: string, path: string | null): string | null {
   const route = /^spec\.routes\[\d+\]/.exec(at)?.[0]
-  return route === undefined
-    ? path
-    : (path?.replace(/^spec\.(?=timeouts|retry|budget|breaker|limits|match)/, `${route}.`) ?? null)
+  return route === undefined ? path : (path?.replace(ALSO_IN_ROUTES, `${route}.`) ?? null)
 }

@@ -187,6 +187,8 @@ export interface UpstreamStatus {
   }
   readonly budget: { readonly balance: number; readonly ratio: number }
   readonly gate: { readonly closed: boolean; readonly closedForMs: number }
+  /** 0 … 1; under `observe` what it would be. */
+  readonly throttle: { readonly mode: string; readonly refusalProbability: number }
   readonly inFlight: number
   readonly waiting: number
   readonly waitingBytes: number

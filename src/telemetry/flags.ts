@@ -11,6 +11,7 @@ const FLAGS: Readonly<Record<Outcome, string>> = {
   // Upstream overflow: refused to protect the upstream. Envoy counts an empty retry budget here too.
   'breaker-open': 'UO',
   overloaded: 'UO',
+  throttled: 'UO',
   'budget-exhausted': 'UO',
   // Upstream retry limit exceeded.
   'retries-exhausted': 'URX',

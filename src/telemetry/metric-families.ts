@@ -81,6 +81,11 @@ const UPSTREAM_GAUGES: readonly MetricFamily[] = [
     help: '1 while calls pause because the upstream asked for it.',
     of: status => Number(status.gate.closed),
   }),
+  upstreamGauge({
+    name: 'forbear_throttle_probability',
+    help: 'Share of calls that the throttle refuses now; under mode observe, would refuse.',
+    of: status => status.throttle.refusalProbability,
+  }),
   upstreamGauge({ name: 'forbear_in_flight', help: 'Attempts on the wire.', of: status => status.inFlight }),
   upstreamGauge({
     name: 'forbear_waiting',

@@ -8,7 +8,7 @@ const route: RouteSnapshot = {
   name: 'read-order',
   match: { methods: new Set(['GET']), path: { kind: 'exact', segments: ['orders', null] }, headers: [] },
   policy: effectivePolicy(),
-  own: { breaker: false, limits: false, budget: false },
+  own: { breaker: false, limits: false, budget: false, throttle: false },
 }
 
 const call = (changes: Partial<ExplainedCall> = {}): ExplainedCall => ({
@@ -127,6 +127,22 @@ waits     before retry 1: 0ms to 3s; after a 429: 0ms to 500ms
     expect(withPolicy({ retry: long, timeouts: short }, { method: 'POST' })).toContain(`
           none that does not end within 3s, the time of the whole call: the retry is not made
 budget`)
+  })
+
+  test('what the throttle does, if it is on', () => {
+    expect(withPolicy({})).not.toContain('throttle  ')
+    expect(withPolicy({ throttle: { mode: 'enabled', k: 1.5, windowMs: 30_000 } })).toContain(
+      'throttle  refuses with 503: while the upstream accepts only a part, all but 1.5 times as many',
+    )
+    expect(withPolicy({ throttle: { mode: 'observe', k: 2, windowMs: 30_000 } })).toContain(
+      'tells what it would refuse',
+    )
+  })
+
+  test('from when slowness opens the breaker', () => {
+    expect(withPolicy({ breaker: { ...breaker, slowCall: { afterMs: 2000, ratio: 0.5 } } })).toContain(
+      'also opens on slowness: 50 % of the calls after 2s or more',
+    )
   })
 
   test('what an open breaker does', () => {

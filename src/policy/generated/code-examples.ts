@@ -878,6 +878,36 @@ export const CODE_EXAMPLES: readonly CodeExample[] = [
     }
   },
   {
+    "code": "FB073",
+    "severity": "warning",
+    "title": "a slow call that no call can be",
+    "meaning": "The attempt clock ends every attempt before it could count as slow.",
+    "wrong": {
+      "kind": "spec",
+      "text": "timeouts: { attempt: 2s }\nbreaker: { slowCall: { after: 3s } }\n"
+    },
+    "message": "policies/payments.yaml:7:33  spec.breaker.slowCall.after  warning: breaker.slowCall.after 3s is above timeouts.attempt 2s (policies/payments.yaml:6): no attempt lasts so long [FB073]",
+    "right": {
+      "kind": "spec",
+      "text": "timeouts: { attempt: 2s }\nbreaker: { slowCall: { after: 1s } }\n"
+    }
+  },
+  {
+    "code": "FB074",
+    "severity": "warning",
+    "title": "a setting of a mechanism that is off",
+    "meaning": "The mechanism is off unless a policy turns it on, so the setting has no effect.",
+    "wrong": {
+      "kind": "spec",
+      "text": "throttle: { k: 1.5 }\n"
+    },
+    "message": "policies/payments.yaml:6:18  spec.throttle.k  warning: throttle.k 1.5 does nothing with throttle.mode disabled (the default): write mode: enabled [FB074]",
+    "right": {
+      "kind": "spec",
+      "text": "throttle: { mode: enabled, k: 1.5 }\n"
+    }
+  },
+  {
     "code": "FB075",
     "severity": "error",
     "title": "an upstream that calls itself",
@@ -954,6 +984,21 @@ export const CODE_EXAMPLES: readonly CodeExample[] = [
     "right": {
       "kind": "spec",
       "text": "limits: { maxWaitingBytes: 1MiB }\n"
+    }
+  },
+  {
+    "code": "FB080",
+    "severity": "warning",
+    "title": "a throttle that forgets calls before they fail",
+    "meaning": "The throttle compares what was sent with what was accepted. A failure that comes after the window has passed is held against a moment that is no longer looked at.",
+    "wrong": {
+      "kind": "spec",
+      "text": "throttle: { mode: enabled, window: 10s }\n"
+    },
+    "message": "policies/payments.yaml:6:38  spec.throttle.window  warning: throttle.window 10s is below timeouts.total 30s (the default): a call may be forgotten before it has failed [FB080]",
+    "right": {
+      "kind": "spec",
+      "text": "throttle: { mode: enabled, window: 30s }\n"
     }
   }
 ]

@@ -83,6 +83,7 @@ export interface UpstreamSpec {
   retry?: Retry
   budget?: Budget
   breaker?: Breaker
+  throttle?: Throttle
   limits?: Limits
   pool?: Pool
   /**
@@ -459,6 +460,23 @@ export interface SlowCall {
   ratio?: number
 }
 /**
+ * Refuses a part of the calls here while the upstream accepts only a part of them, so that it is sent at most k times what it accepts: with the probability max(0, (requests - k x accepts) / (requests + 1)). The breaker is for all or nothing, this for half. A failure and a 429 are not accepted, any other answer is. A route that writes this section gets a throttle of its own.
+ */
+export interface Throttle {
+  /**
+   * `enabled` refuses with 503 `throttled`; `observe` only tells the probability (`/status`, `forbear_throttle_probability`); `disabled` does nothing.
+   */
+  mode?: 'enabled' | 'observe' | 'disabled'
+  /**
+   * Calls that the upstream may be sent for each that it accepts: lower refuses sooner.
+   */
+  k?: number
+  /**
+   * How far back it looks; not below `timeouts.total`, or calls are forgotten before they have failed.
+   */
+  window?: string
+}
+/**
  * How much may be under way. A route that writes this section gets limits of its own.
  */
 export interface Limits {
@@ -505,6 +523,7 @@ export interface Route {
   retry?: Retry
   budget?: Budget
   breaker?: Breaker
+  throttle?: Throttle
   limits?: Limits
 }
 /**
@@ -561,6 +580,7 @@ export interface PolicySpec {
   retry?: Retry
   budget?: Budget
   breaker?: Breaker
+  throttle?: Throttle
   limits?: Limits
   pool?: Pool
   /**

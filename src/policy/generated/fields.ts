@@ -108,6 +108,13 @@ export const SECTION_FIELDS: Readonly<Record<string, FieldFormat | null>> = {
     "max": "1h"
   },
   "breaker.slowCall.ratio": null,
+  "throttle.mode": null,
+  "throttle.k": null,
+  "throttle.window": {
+    "format": "duration",
+    "min": "1s",
+    "max": "1h"
+  },
   "limits.maxInFlight": null,
   "limits.maxWaiting": null,
   "limits.maxWaitingBytes": {
@@ -124,3 +131,6 @@ export const SECTION_FIELDS: Readonly<Record<string, FieldFormat | null>> = {
   "propagate": null,
   "longPoll": null
 }
+
+/** What a route may write of them. */
+export const ROUTE_SECTIONS: readonly string[] = ["timeouts","retry","budget","breaker","throttle","limits"]

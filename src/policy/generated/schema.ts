@@ -248,6 +248,9 @@ export const SCHEMA: JsonSchema = {
             "breaker": {
               "$ref": "#/$defs/breaker"
             },
+            "throttle": {
+              "$ref": "#/$defs/throttle"
+            },
             "limits": {
               "$ref": "#/$defs/limits"
             },
@@ -341,6 +344,9 @@ export const SCHEMA: JsonSchema = {
             },
             "breaker": {
               "$ref": "#/$defs/breaker"
+            },
+            "throttle": {
+              "$ref": "#/$defs/throttle"
             },
             "limits": {
               "$ref": "#/$defs/limits"
@@ -501,6 +507,9 @@ export const SCHEMA: JsonSchema = {
         },
         "breaker": {
           "$ref": "#/$defs/breaker"
+        },
+        "throttle": {
+          "$ref": "#/$defs/throttle"
         },
         "limits": {
           "$ref": "#/$defs/limits"
@@ -1260,6 +1269,58 @@ export const SCHEMA: JsonSchema = {
               "markdownDescription": "Opens at this share of slow first attempts or more, under the same window and minRequests as failureRatio.\n\nAllowed: number 0.01 to 1.\n\nDefault: 0.8."
             }
           }
+        }
+      }
+    },
+    "throttle": {
+      "title": "Throttle",
+      "description": "Refuses a part of the calls here while the upstream accepts only a part of them, so that it is sent at most k times what it accepts: with the probability max(0, (requests - k x accepts) / (requests + 1)). The breaker is for all or nothing, this for half. A failure and a 429 are not accepted, any other answer is. A route that writes this section gets a throttle of its own.",
+      "type": "object",
+      "additionalProperties": false,
+      "properties": {
+        "mode": {
+          "description": "`enabled` refuses with 503 `throttled`; `observe` only tells the probability (`/status`, `forbear_throttle_probability`); `disabled` does nothing.",
+          "enum": [
+            "enabled",
+            "observe",
+            "disabled"
+          ],
+          "enumDescriptions": [
+            "refuses with 503 throttled",
+            "counts and reports, refuses nothing",
+            "does nothing"
+          ],
+          "default": "disabled",
+          "examples": [
+            "enabled"
+          ],
+          "markdownDescription": "`enabled` refuses with 503 `throttled`; `observe` only tells the probability (`/status`, `forbear_throttle_probability`); `disabled` does nothing.\n\nDefault: disabled."
+        },
+        "k": {
+          "description": "Calls that the upstream may be sent for each that it accepts: lower refuses sooner.",
+          "type": "number",
+          "minimum": 1,
+          "maximum": 100,
+          "default": 2,
+          "examples": [
+            2,
+            1.1
+          ],
+          "markdownDescription": "Calls that the upstream may be sent for each that it accepts: lower refuses sooner.\n\nAllowed: number 1 to 100.\n\nDefault: 2."
+        },
+        "window": {
+          "description": "How far back it looks; not below `timeouts.total`, or calls are forgotten before they have failed.",
+          "type": "string",
+          "pattern": "^(?=.)([0-9]{1,12}h)?([0-9]{1,12}m)?([0-9]{1,12}s)?([0-9]{1,12}ms)?$",
+          "x-format": "duration",
+          "x-min": "1s",
+          "x-max": "1h",
+          "default": "30s",
+          "examples": [
+            "30s"
+          ],
+          "markdownDescription": "How far back it looks; not below `timeouts.total`, or calls are forgotten before they have failed.\n\nAllowed: duration 1s to 1h.\n\nDefault: 30s.",
+          "patternErrorMessage": "Not allowed here; write duration 1s to 1h."
         }
       }
     },
