@@ -18,56 +18,21 @@ import { PolicyRecord } from './policy/policy-record.js'
 import { startReport } from './policy/start-report.js'
 import { PolicyWatcher } from './policy/watcher.js'
 import { BindError } from './proxy/bind.js'
+import { FaultTransport } from './proxy/fault-transport.js'
 import { Listeners } from './proxy/listeners.js'
 import { breakersOn } from './proxy/make-breaker.js'
 import { Resolver } from './proxy/resolver.js'
 import { TlsContexts } from './proxy/tls-context.js'
 import { UndiciTransport } from './proxy/transport.js'
+import { ConfigurationError, type Sidecar, type SidecarOptions } from './sidecar.js'
 import type { EventSink, PolicyReloaded, SidecarStatus } from './telemetry/events.js'
 import { fanOut } from './telemetry/fan-out.js'
 import { keepLastWords } from './telemetry/last-words.js'
-import { type AccessLog, createLogSink, type LogLevel, type LogSink } from './telemetry/log.js'
+import { createLogSink, type LogSink } from './telemetry/log.js'
 import { createMetrics } from './telemetry/metrics.js'
 
+export { ConfigurationError, type Sidecar, type SidecarOptions } from './sidecar.js'
 export { BindError }
-
-export interface SidecarOptions {
-  readonly policiesDir: string
-  /** `host:port`; `localhost` binds both loopbacks. */
-  readonly listen: string
-  readonly admin: string
-  readonly health: string
-  /** `valid-only` starts with the documents that are valid and answers 503 for the others. */
-  readonly start: 'all' | 'valid-only'
-  /** What becomes of a CONNECT to an undeclared host. `tunnel` needs a `listen` on loopback. Default `refuse`. */
-  readonly unmatched?: 'refuse' | 'tunnel'
-  readonly logLevel: LogLevel
-  readonly accessLog: AccessLog
-  readonly drainPeriodMs: number
-  /** Coloured text instead of JSON. Default false. */
-  readonly pretty?: boolean
-}
-
-export interface Sidecar {
-  readonly addresses: {
-    readonly shared: readonly string[]
-    readonly admin: readonly string[]
-    readonly health: readonly string[]
-  }
-  /** Reads the policies again, as SIGHUP does. */
-  reload(): void
-  /** `graceful` waits until the app has been quiet for a while; else only for calls in flight. */
-  stop(graceful: boolean): void
-  /** Resolves with the exit code when everything is closed. */
-  readonly closed: Promise<number>
-}
-
-/** The policies cannot be used; nothing was bound. */
-export class ConfigurationError extends Error {
-  constructor(readonly messages: readonly PolicyMessage[]) {
-    super('the policies cannot be used')
-  }
-}
 
 /** Starts everything, or rejects with `ConfigurationError` or `BindError` and holds nothing. */
 export async function startSidecar(options: SidecarOptions): Promise<Sidecar> {
@@ -198,7 +163,7 @@ class Runtime {
         random,
         pseudonym,
         sink: this.#sink,
-        transport: this.#transport,
+        transport: new FaultTransport(this.#transport, clock),
         newKey: randomUUID,
         connections: upstream => this.#transport.connections(upstream),
         makeBreaker: breakersOn(clock, random),

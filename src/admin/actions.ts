@@ -12,6 +12,9 @@ export interface AdminActions {
   /** No retries and hedges for so long, ms. */
   retriesOff(forMs: number): void
   retriesOn(): void
+  /** Rehearses the faults of the policies for so long, ms. */
+  faultsOn(forMs: number): void
+  faultsOff(): void
   /** Holds a breaker open or closed, or leaves it to itself; false when there is no such upstream. */
   setBreaker(upstream: string, setting: BreakerSetting): boolean
   /** Ends the process in good order. */
@@ -20,9 +23,9 @@ export interface AdminActions {
 
 export type Verb = (query: URLSearchParams) => Answer | Promise<Answer>
 
-/** A kill switch that someone forgot must not last. */
-const DEFAULT_OFF_MS = 600_000
-const MAX_OFF_MS = 86_400_000
+/** A switch that someone forgot must not last. */
+const DEFAULT_SWITCH_MS = 600_000
+const MAX_SWITCH_MS = 86_400_000
 const BREAKER_PATH = /^\/upstreams\/([^/]+)\/breaker$/
 
 /** `null` when the path is none of a verb. `parseDurationMs` gives `null` for what is no duration. */
@@ -37,9 +40,14 @@ export function verbAt(
     case '/drain':
       return () => done({ draining: true }, () => actions.drain())
     case '/retries/off':
-      return query => retriesOff(actions, query.get('for'), parseDurationMs)
+      return query =>
+        lasting(query.get('for'), parseDurationMs, forMs => ({ retries: 'off', forMs }), actions.retriesOff)
     case '/retries/on':
       return () => done({ retries: 'on' }, () => actions.retriesOn())
+    case '/faults/on':
+      return query => lasting(query.get('for'), parseDurationMs, forMs => ({ faults: 'on', forMs }), actions.faultsOn)
+    case '/faults/off':
+      return () => done({ faults: 'off' }, () => actions.faultsOff())
     case '/quitquitquit':
       return () => ({ ...json({ quitting: true }), afterwards: () => actions.quit() })
   }
@@ -59,16 +67,18 @@ async function reload(actions: AdminActions): Promise<Answer> {
   return json(outcome)
 }
 
-function retriesOff(
-  actions: AdminActions,
+/** A switch that turns back by itself. */
+function lasting(
   text: string | null,
   parseDurationMs: (text: string) => number | null,
+  body: (forMs: number) => unknown,
+  act: (forMs: number) => void,
 ): Answer {
-  const forMs = text === null ? DEFAULT_OFF_MS : parseDurationMs(text)
-  if (forMs === null || !(forMs > 0) || forMs > MAX_OFF_MS) {
+  const forMs = text === null ? DEFAULT_SWITCH_MS : parseDurationMs(text)
+  if (forMs === null || !(forMs > 0) || forMs > MAX_SWITCH_MS) {
     return problem(400, `for=${text} is not a duration above 0 and up to 24h, such as 10m`)
   }
-  return done({ retries: 'off', forMs }, () => actions.retriesOff(forMs))
+  return done(body(forMs), () => act(forMs))
 }
 
 /** Names are DNS labels, so nothing in a path stands for one in an encoded form. */

@@ -50,6 +50,8 @@ const VERBS = [
   '/drain',
   '/retries/off?for=10m',
   '/retries/on',
+  '/faults/on?for=10m',
+  '/faults/off',
   '/upstreams/NAME/breaker?set=open|closed|auto',
   '/quitquitquit',
 ]

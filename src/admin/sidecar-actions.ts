@@ -3,7 +3,7 @@ import type { PolicyWatcher } from '../policy/watcher.js'
 import type { AdminActions } from './actions.js'
 
 export interface ActionParts {
-  readonly pipeline: Pick<Pipeline, 'switchRetriesOff' | 'forceBreaker'>
+  readonly pipeline: Pick<Pipeline, 'switches' | 'forceBreaker'>
   readonly watcher: Pick<PolicyWatcher, 'reload'>
   readonly listeners: { failures(): Promise<readonly string[]> }
   drain(): void
@@ -18,8 +18,10 @@ export function sidecarActions({ pipeline, watcher, listeners, drain, quit }: Ac
       return { ...outcome, messages: [...outcome.messages, ...(await listeners.failures())] }
     },
     drain,
-    retriesOff: forMs => pipeline.switchRetriesOff(forMs),
-    retriesOn: () => pipeline.switchRetriesOff(0),
+    retriesOff: forMs => pipeline.switches.turnRetriesOff(forMs),
+    retriesOn: () => pipeline.switches.turnRetriesOff(0),
+    faultsOn: forMs => pipeline.switches.turnFaultsOn(forMs),
+    faultsOff: () => pipeline.switches.turnFaultsOn(0),
     setBreaker: (upstream, setting) => pipeline.forceBreaker(upstream, setting),
     quit,
   }

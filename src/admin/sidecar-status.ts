@@ -3,7 +3,7 @@ import type { PolicyRecord } from '../policy/policy-record.js'
 import type { ListenerStatus, SidecarStatus } from '../telemetry/events.js'
 
 export interface StatusParts {
-  readonly pipeline: Pick<Pipeline, 'snapshot' | 'retriesOff' | 'statuses'>
+  readonly pipeline: Pick<Pipeline, 'snapshot' | 'switches' | 'statuses'>
   readonly record: PolicyRecord
   readonly listeners: { statuses(): ReadonlyMap<string, ListenerStatus> }
   readonly draining: boolean
@@ -11,7 +11,7 @@ export interface StatusParts {
 
 /** Everything that an operator may see of now. */
 export function sidecarStatus({ pipeline, record, listeners, draining }: StatusParts): SidecarStatus {
-  const { snapshot, retriesOff } = pipeline
+  const { snapshot, switches } = pipeline
   return {
     generation: snapshot.generation,
     hash: snapshot.hash,
@@ -19,7 +19,8 @@ export function sidecarStatus({ pipeline, record, listeners, draining }: StatusP
     noPolicy: [...snapshot.invalid.keys()],
     kept: [...(snapshot.kept ?? [])],
     draining,
-    retries: retriesOff ? 'off' : 'on',
+    retries: switches.retriesOff ? 'off' : 'on',
+    faults: switches.faultsOn ? 'on' : 'off',
     upstreams: pipeline.statuses(),
     listeners: listeners.statuses(),
   }

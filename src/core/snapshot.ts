@@ -5,6 +5,7 @@
 import type { BackoffSettings } from './backoff.js'
 import type { BreakerSettings } from './breaker-rules.js'
 import type { BudgetSettings } from './budget.js'
+import type { FaultSettings } from './fault.js'
 import type { ThrottleSettings } from './throttle.js'
 
 /** Clocks of one request, in ms; `Infinity` = none. */
@@ -67,6 +68,7 @@ export interface EffectivePolicy {
   readonly breaker: BreakerSettings
   readonly limits: LimitSettings
   readonly throttle: ThrottleSettings
+  readonly fault: FaultSettings
   /** Tell the next services of a re-send in the W3C baggage. */
   readonly propagate: boolean
   /** No attempt clock, never a probe or latency sample. */

@@ -1,7 +1,7 @@
 import type { BreakerPermit } from '../core/breaker-rules.js'
 import type { OwnReason } from '../core/reasons.js'
+import type { CallKind } from './breaker-port.js'
 import type { Lane } from './lane.js'
-import type { CallKind } from './ports.js'
 
 /** What admission needs to know of a call. */
 export interface Call {

@@ -75,6 +75,7 @@ export class AttemptRun implements AttemptListener {
         fresh: this.#fresh,
         connectTimeoutMs: policy.timeouts.connectMs,
         idleTimeoutMs: policy.timeouts.idleMs,
+        fault: deps.nextFault(this.#exchange),
       },
       this,
     )

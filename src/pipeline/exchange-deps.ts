@@ -1,4 +1,5 @@
 import type { Clock } from '../clock/clock.js'
+import type { Fault } from '../core/fault.js'
 import type { DenialReason } from '../core/reasons.js'
 import type { EventSink } from '../telemetry/events.js'
 import type { Exchange } from './exchange.js'
@@ -15,6 +16,8 @@ export interface ExchangeDeps {
   readonly newKey: () => string
   /** The operator's kill switch. */
   retriesOff(): boolean
+  /** The rehearsed fault that hits the next attempt of this request, if any. */
+  nextFault(exchange: Exchange): Fault | null
   /** What keeps a request from a further attempt that was granted: the kill switch, or a policy that tightened since. */
   whyNoRetry(exchange: Exchange): DenialReason | 'not-retryable' | null
   /** A request is over: answered, or its app is gone. */

@@ -12,7 +12,7 @@ import { DeadlineTimer } from './deadline-timer.js'
 import { answerHeld, answerOwn, answerUnheld, type Ending } from './endings.js'
 import type { ExchangeDeps } from './exchange-deps.js'
 import type { Lane } from './lane.js'
-import type { AppListener, CallKind, Downstream, ResponseHead } from './ports.js'
+import type { AppListener, Downstream, ResponseHead } from './ports.js'
 import { reportDenied, reportFinished, reportRetry } from './report.js'
 import { type RequestFacts, readRequestFacts } from './request-facts.js'
 import { RetryMemory } from './retry-memory.js'
@@ -60,7 +60,7 @@ export class Exchange implements AppListener, Call, ActiveCall {
     this.deadline = new DeadlineTimer(deps.clock, () => this.#onDeadline())
   }
 
-  get kind(): CallKind {
+  get kind(): Call['kind'] {
     if (this.attempts > 0) return 'retry'
     return this.policy.longPoll ? 'long-poll' : 'first'
   }

@@ -3,8 +3,8 @@ import type { BreakerSettings } from '../core/breaker-rules.js'
 import { Gate, type ProbeResult } from '../core/gate.js'
 import type { RetrySettings } from '../core/snapshot.js'
 import type { EventSink } from '../telemetry/events.js'
+import type { BreakerTransition, ReconfigurableBreaker } from './breaker-port.js'
 import { Line, type LineMember } from './line.js'
-import type { BreakerTransition, ReconfigurableBreaker } from './ports.js'
 
 /** A call that waits, wherever. */
 export interface Waiter {

@@ -8,12 +8,16 @@ import type { ExchangeDeps } from './exchange-deps.js'
 import { type Found, type Nowhere, UpstreamFinder } from './find-upstream.js'
 import type { Lane } from './lane.js'
 import type { AppListener, Downstream, RequestAddress, UpgradeDecision, UpgradeRequest } from './ports.js'
+import { rehearse } from './rehearsal.js'
 import { withoutQuery } from './report.js'
 import { matchRoute } from './route.js'
+import { Switches } from './switches.js'
 import { UpgradeCall } from './upgrade-call.js'
 import { type StateDeps, UpstreamState } from './upstream-state.js'
 
-export interface PipelineDeps extends StateDeps, Omit<ExchangeDeps, 'retriesOff' | 'whyNoRetry' | 'onFinished'> {
+export interface PipelineDeps
+  extends StateDeps,
+    Omit<ExchangeDeps, 'retriesOff' | 'nextFault' | 'whyNoRetry' | 'onFinished'> {
   /** Our name in `Via`; tells our own passes from those of other sidecars. */
   readonly pseudonym: string
   /** Set: a CONNECT to an undeclared host is tunnelled under this name and policy. Default: it is refused. */
@@ -29,9 +33,9 @@ export class Pipeline {
   readonly #exchanges = new ActiveCalls<Exchange>()
   readonly #states = new Map<string, UpstreamState>()
   readonly #unmatched: UpstreamState | null
+  readonly switches: Switches
   #snapshot: Snapshot
   #finder: UpstreamFinder
-  #retriesOffUntilMs = Number.NEGATIVE_INFINITY
   #drained = false
   /** Requests not yet answered. */
   active = 0
@@ -41,12 +45,14 @@ export class Pipeline {
   constructor(deps: PipelineDeps, snapshot: Snapshot) {
     this.#deps = deps
     this.#snapshot = snapshot
+    this.switches = new Switches(deps.clock, deps.sink)
     this.#unmatched = deps.unmatched === undefined ? null : new UpstreamState(deps.unmatched, deps)
     this.#finder = this.#finderOf(snapshot)
     this.lastCallMs = deps.clock.nowMs()
     this.#exchangeDeps = {
       ...deps,
-      retriesOff: () => this.retriesOff,
+      retriesOff: () => this.switches.retriesOff,
+      nextFault: exchange => (this.switches.faultsOn ? rehearse(exchange) : null),
       whyNoRetry: exchange => this.#whyNoRetry(exchange),
       onFinished: exchange => this.#onEnd(exchange),
     }
@@ -55,10 +61,6 @@ export class Pipeline {
 
   get snapshot(): Snapshot {
     return this.#snapshot
-  }
-
-  get retriesOff(): boolean {
-    return this.#deps.clock.nowMs() < this.#retriesOffUntilMs
   }
 
   /** One reference is swapped; what upstreams have learnt is carried over. */
@@ -146,11 +148,6 @@ export class Pipeline {
     this.lastCallMs = this.#deps.clock.nowMs()
   }
 
-  /** The kill switch: no retries for so long; 0 = on again. */
-  switchRetriesOff(forMs: number): void {
-    this.#retriesOffUntilMs = this.#deps.clock.nowMs() + forMs
-  }
-
   /** `false` when there is no such upstream. */
   forceBreaker(upstream: string, state: 'open' | 'closed' | 'auto'): boolean {
     const found = this.#states.get(upstream)
@@ -196,7 +193,7 @@ export class Pipeline {
 
   /** Before a further attempt, a request also obeys what the policy in force now tightens. */
   #whyNoRetry(exchange: Exchange): DenialReason | 'not-retryable' | null {
-    if (this.retriesOff) return 'retries-off'
+    if (this.switches.retriesOff) return 'retries-off'
     if (exchange.generation === this.#snapshot.generation) return null
     const now = this.#snapshot.upstreams.get(exchange.upstream.name)
     if (now === undefined) return 'retries-exhausted'

@@ -6,10 +6,10 @@ import type { EffectivePolicy, LimitSettings, RouteSnapshot, UpstreamSnapshot } 
 import { targetText } from '../core/target-text.js'
 import { AdaptiveThrottle } from '../core/throttle.js'
 import type { EventSink, UpstreamStatus } from '../telemetry/events.js'
+import type { BreakerTransition, ReconfigurableBreaker } from './breaker-port.js'
 import { Guard } from './guard.js'
 import { Lane } from './lane.js'
 import { Limiter } from './limiter.js'
-import type { BreakerTransition, ReconfigurableBreaker } from './ports.js'
 import { StaleAllowance } from './stale-allowance.js'
 
 export type MakeBreaker = (

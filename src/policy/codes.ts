@@ -76,6 +76,7 @@ const TABLE = {
   FB077: warning('retries without a wait'),
   FB078: warning('a factor that nothing grows by'),
   FB079: warning('calls whose body is too large to wait'),
+  FB081: error('a fault that both answers and breaks off'),
   FB080: warning('a throttle that forgets calls before they fail'),
 } as const satisfies Readonly<Record<string, CodeFacts>>
 

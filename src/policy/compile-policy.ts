@@ -39,6 +39,12 @@ export function compilePolicy(fields: Fields): EffectivePolicy {
       k: read.number('throttle.k'),
       windowMs: read.ms('throttle.window'),
     }),
+    fault: Object.freeze({
+      percent: read.number('fault.percent'),
+      delayMs: read.ms('fault.delay'),
+      status: read.value('fault.status') === undefined ? null : read.number('fault.status'),
+      abort: read.flag('fault.abort'),
+    }),
     propagate: read.flag('propagate'),
     longPoll: read.flag('longPoll'),
   })

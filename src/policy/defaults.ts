@@ -27,6 +27,7 @@ export const BUILT_IN = deepFreeze({
   },
   limits: { maxInFlight: 1024, maxWaiting: 1024, maxWaitingBytes: '16MiB' },
   throttle: { mode: 'disabled', k: 2, window: '30s' },
+  fault: { percent: 0, delay: '0ms', abort: false },
   pool: { maxConnections: 256, maxAge: '5m' },
   propagate: false,
   longPoll: false,

@@ -1,23 +1,7 @@
 /** Fields that are each allowed and make no sense together. */
 import type { EffectivePolicy } from '../core/snapshot.js'
-import type { MessageCode } from './codes.js'
-
-/** A field for a message: `timeouts.total 30s (the default)`. */
-export type Name = (field: string) => string
-
-export interface Rule {
-  readonly code: MessageCode
-  /** The fields that it compares. */
-  readonly fields: readonly string[]
-  /** It speaks only when one of these was written. Default: `fields`. */
-  readonly onlyIf?: readonly string[]
-  /** Further fields that it looks at and does not name: with one of them at fault it is silent. */
-  readonly also?: readonly string[]
-  /** It speaks only when one layer wrote all of `fields`: a later layer may well make void what an earlier one wrote. */
-  readonly together?: boolean
-  /** What is wrong, or `null`. */
-  readonly text: (policy: EffectivePolicy, name: Name, wrote: (field: string) => boolean) => string | null
-}
+import { MECHANISM_RULES } from './mechanism-rules.js'
+import type { Rule } from './rule.js'
 
 const FINITE = Number.isFinite
 /** A ratio below it needs more than 100 calls within one second for its first retry: one sidecar hardly sees so many. */
@@ -114,50 +98,6 @@ export const RULES: readonly Rule[] = [
         : null,
   },
   {
-    code: 'FB064',
-    fields: ['breaker.whenOpen', 'breaker.mode'],
-    onlyIf: ['breaker.whenOpen'],
-    text: ({ breaker: { mode, whenOpen } }, name) =>
-      whenOpen === 'wait' && mode !== 'enforce'
-        ? `${name('breaker.whenOpen')} does nothing with ${name('breaker.mode')}: no call is held back`
-        : null,
-  },
-  {
-    code: 'FB073',
-    fields: ['breaker.slowCall.after', 'timeouts.attempt', 'timeouts.total'],
-    onlyIf: ['breaker.slowCall.after'],
-    text: ({ breaker: { slowCall }, timeouts: { attemptMs } }, name, wrote) =>
-      FINITE(slowCall.afterMs) && slowCall.afterMs > attemptMs
-        ? `${name('breaker.slowCall.after')} is above ${name(wrote('timeouts.attempt') ? 'timeouts.attempt' : 'timeouts.total')}: no attempt lasts so long`
-        : null,
-  },
-  {
-    code: 'FB074',
-    fields: ['breaker.slowCall.ratio', 'breaker.slowCall.after'],
-    onlyIf: ['breaker.slowCall.ratio'],
-    text: ({ breaker: { slowCall } }, name) =>
-      FINITE(slowCall.afterMs)
-        ? null
-        : `${name('breaker.slowCall.ratio')} does nothing with ${name('breaker.slowCall.after')}: say from when a call is slow, such as after: 2s`,
-  },
-  {
-    code: 'FB074',
-    fields: ['throttle.k', 'throttle.window', 'throttle.mode'],
-    onlyIf: ['throttle.k', 'throttle.window'],
-    text: ({ throttle }, name, wrote) =>
-      throttle.mode === 'disabled' && !wrote('throttle.mode')
-        ? `${name(wrote('throttle.k') ? 'throttle.k' : 'throttle.window')} does nothing with ${name('throttle.mode')}: write mode: enabled`
-        : null,
-  },
-  {
-    code: 'FB080',
-    fields: ['throttle.window', 'timeouts.total', 'throttle.mode'],
-    text: ({ throttle, timeouts }, name) =>
-      throttle.mode !== 'disabled' && FINITE(timeouts.totalMs) && throttle.windowMs < timeouts.totalMs
-        ? `${name('throttle.window')} is below ${name('timeouts.total')}: a call may be forgotten before it has failed`
-        : null,
-  },
-  {
     code: 'FB062',
     fields: ['retry.idempotency.generate', 'retry.idempotency.keyHeaders'],
     text: ({ retry: { idempotency } }, name) =>
@@ -185,14 +125,7 @@ export const RULES: readonly Rule[] = [
           `below ${Math.ceil(1 / budget.ratio)} calls a second`
         : null,
   },
-  {
-    code: 'FB057',
-    fields: ['breaker.openFor', 'breaker.maxOpenFor'],
-    text: ({ breaker }, name) =>
-      breaker.openForMs > breaker.maxOpenForMs
-        ? `${name('breaker.openFor')} is longer than ${name('breaker.maxOpenFor')}`
-        : null,
-  },
+  ...MECHANISM_RULES,
 ]
 
 function waitRules(kind: 'backoff' | 'throttled'): Rule[] {

@@ -138,6 +138,7 @@ const SECTIONS: Readonly<Record<string, readonly string[]>> = {
   'spec.budget': ['retrybudget'],
   'spec.breaker': ['circuitbreaker', 'circuitbreakers', 'outlierdetection'],
   'spec.throttle': ['adaptivethrottling', 'adaptivethrottler', 'admissioncontrol'],
+  'spec.fault': ['faultinjection', 'chaos'],
   'spec.limits': ['bulkhead', 'threadpool', 'concurrency'],
   'spec.pool': ['connectionpool'],
 }

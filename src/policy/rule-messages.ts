@@ -4,9 +4,10 @@
  */
 import type { EffectivePolicy } from '../core/snapshot.js'
 import { message, whereText } from './document.js'
-import { RULES, type Rule } from './field-rules.js'
+import { RULES } from './field-rules.js'
 import type { PolicyMessage } from './messages.js'
 import type { Field, Fields, Layer } from './overlay.js'
+import type { Rule } from './rule.js'
 
 export type Written = Field & { readonly layer: Layer }
 

@@ -11,6 +11,7 @@ const MAIN_KEYS: Readonly<Record<string, string>> = {
   budget: 'ratio',
   breaker: 'mode',
   throttle: 'mode',
+  fault: 'percent',
   slowCall: 'after',
   backoff: 'base',
   throttled: 'base',
@@ -27,6 +28,7 @@ const OFF: Readonly<Record<string, string>> = {
   timeouts: 'total: none',
   breaker: 'mode: disabled',
   throttle: 'mode: disabled',
+  fault: 'percent: 0',
   slowCall: 'after: none',
 }
 

@@ -15,7 +15,7 @@ import {
   type TransitionReason,
   tripReason,
 } from '../core/breaker-rules.js'
-import type { BreakerRefusal, BreakerTransition, CallKind, ReconfigurableBreaker } from '../pipeline/ports.js'
+import type { BreakerRefusal, BreakerTransition, CallKind, ReconfigurableBreaker } from '../pipeline/breaker-port.js'
 import { OpossumCircuit } from './opossum-circuit.js'
 
 export interface BreakerDeps {

@@ -82,6 +82,15 @@ export interface RetryDenied {
   readonly reason: DenialReason
 }
 
+/** A rehearsed fault hit an attempt: nothing is wrong with the upstream. */
+export interface FaultInjected {
+  readonly type: 'fault-injected'
+  readonly upstream: string
+  readonly route: string | null
+  readonly kind: 'delay' | 'status' | 'abort'
+  readonly traceId: string | null
+}
+
 export interface BreakerChanged {
   readonly type: 'breaker-changed'
   readonly upstream: string
@@ -161,6 +170,7 @@ export type ForbearEvent =
   | AttemptFinished
   | RetryScheduled
   | RetryDenied
+  | FaultInjected
   | BreakerChanged
   | GateChanged
   | PolicyReloaded
@@ -208,6 +218,8 @@ export interface SidecarStatus {
   readonly kept: readonly string[]
   readonly draining: boolean
   readonly retries: 'on' | 'off'
+  /** Whether the faults of the policies are rehearsed now. */
+  readonly faults: 'on' | 'off'
   readonly upstreams: readonly UpstreamStatus[]
   /** Own ports, by upstream; also of those without a policy. */
   readonly listeners: ReadonlyMap<string, ListenerStatus>

@@ -1,4 +1,4 @@
-import type { RequestFinished, RetryScheduled } from './events.js'
+import type { FaultInjected, RequestFinished, RetryScheduled } from './events.js'
 import { flagsOf } from './flags.js'
 
 /** A longer path is cut, so that one client cannot fill the log's pipe. */
@@ -41,6 +41,11 @@ export function retryFields(event: RetryScheduled): string {
     traceId: event.traceId,
   }
   return JSON.stringify(fields).slice(1)
+}
+
+/** A line for each, so that nobody takes a rehearsal for an outage. */
+export function faultFields({ upstream, route, kind, traceId }: FaultInjected): string {
+  return JSON.stringify({ msg: 'rehearsed fault', upstream, route, kind, traceId }).slice(1)
 }
 
 function shortPath(path: string): string {

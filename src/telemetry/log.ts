@@ -4,7 +4,7 @@
  */
 import pino from 'pino'
 import type { EventSink, ForbearEvent } from './events.js'
-import { accessFields, retryFields } from './log-access.js'
+import { accessFields, faultFields, retryFields } from './log-access.js'
 import { operatorLine } from './log-operator.js'
 import { prettyStream } from './log-pretty.js'
 import { createLogWriter, type LogWriter } from './log-writer.js'
@@ -74,6 +74,8 @@ export function createLogSink(options: LogOptions): LogSink {
       if (wanted) access(event.status >= 500 ? 'warn' : 'info', accessFields(event))
     } else if (event.type === 'retry-scheduled') {
       if (options.accessLog !== 'off') access('info', retryFields(event))
+    } else if (event.type === 'fault-injected') {
+      if (options.accessLog !== 'off') access('info', faultFields(event))
     } else if (event.type === 'attempt-finished' || event.type === 'retry-denied') {
       if (debug) operator.debug(event, event.type)
     } else {

@@ -36,6 +36,12 @@ const COUNTERS: readonly MetricFamily[] = [
     labels: byReason,
   }),
   scopeCounter({
+    name: 'forbear_faults_injected_total',
+    help: 'Attempts hit by a rehearsed fault, by its kind.',
+    of: scope => scope.faults,
+    labels: kind => ({ kind }),
+  }),
+  scopeCounter({
     name: 'forbear_breaker_transitions_total',
     help: 'Changes of breaker state; mode observe: counted only, nothing was refused.',
     of: scope => scope.transitions,
@@ -121,6 +127,11 @@ const SIDECAR_GAUGES: readonly MetricFamily[] = [
     name: 'forbear_retries_enabled',
     help: '0 while retries are switched off by hand.',
     of: status => Number(status.retries === 'on'),
+  }),
+  sidecarGauge({
+    name: 'forbear_faults_enabled',
+    help: '1 while the faults of the policies are rehearsed.',
+    of: status => Number(status.faults === 'on'),
   }),
   {
     name: 'forbear_listener_up',

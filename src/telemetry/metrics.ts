@@ -100,6 +100,9 @@ function count(event: Counted, scope: ScopeTally, overflow: ScopeTally): void {
     case 'retry-denied':
       if (!scope.denial(event)) overflow.denial(event)
       break
+    case 'fault-injected':
+      if (!scope.fault(event)) overflow.fault(event)
+      break
     case 'breaker-changed':
       if (!scope.transition(event)) overflow.transition(event)
       break

@@ -1,4 +1,11 @@
-import type { AttemptFinished, BreakerChanged, RequestFinished, RetryDenied, RetryScheduled } from './events.js'
+import type {
+  AttemptFinished,
+  BreakerChanged,
+  FaultInjected,
+  RequestFinished,
+  RetryDenied,
+  RetryScheduled,
+} from './events.js'
 import { Histogram, type SeriesCap, WordCounts } from './tally.js'
 
 /** The last one stands for any other. */
@@ -33,6 +40,8 @@ export class ScopeTally {
   readonly denied: WordCounts
   /** By reason; slot = new state × observed only. */
   readonly transitions: WordCounts
+  /** By kind. */
+  readonly faults: WordCounts
   readonly requestSeconds: Histogram
   readonly attemptSeconds: Histogram
   readonly backoffSeconds: Histogram
@@ -44,13 +53,14 @@ export class ScopeTally {
     this.retries = new WordCounts(1, cap)
     this.denied = new WordCounts(1, cap)
     this.transitions = new WordCounts(BREAKER_STATES.length * 2, cap)
+    this.faults = new WordCounts(1, cap)
     this.requestSeconds = new Histogram(LATENCY_BOUNDS_S, cap)
     this.attemptSeconds = new Histogram(LATENCY_BOUNDS_S, cap)
     this.backoffSeconds = new Histogram(BACKOFF_BOUNDS_S, cap)
   }
 
   get series(): number {
-    const counts = [this.requests, this.attempts, this.retries, this.denied, this.transitions]
+    const counts = [this.requests, this.attempts, this.retries, this.denied, this.transitions, this.faults]
     const histograms = [this.requestSeconds, this.attemptSeconds, this.backoffSeconds]
     return [...counts, ...histograms].reduce((sum, each) => sum + each.series, 0)
   }
@@ -81,6 +91,10 @@ export class ScopeTally {
 
   denial(event: RetryDenied): boolean {
     return this.denied.add(event.reason, 0)
+  }
+
+  fault(event: FaultInjected): boolean {
+    return this.faults.add(event.kind, 0)
   }
 
   transition(event: BreakerChanged): boolean {

@@ -25,6 +25,8 @@ function setUp(over: Partial<AdminDeps> = {}, actions: Partial<AdminActions> = {
       drain: () => void done.push('drain'),
       retriesOff: forMs => void done.push(`retries off for ${forMs}`),
       retriesOn: () => void done.push('retries on'),
+      faultsOn: forMs => void done.push(`faults on for ${forMs}`),
+      faultsOff: () => void done.push('faults off'),
       setBreaker(upstream, setting) {
         done.push(`breaker ${upstream} ${setting}`)
         return upstream === 'payments'
@@ -138,6 +140,9 @@ describe('verbs', () => {
     ['/reload', 'reload'],
     ['/drain', 'drain'],
     ['/retries/off?for=5m', 'retries off for 300000'],
+    ['/faults/on?for=5m', 'faults on for 300000'],
+    ['/faults/on', 'faults on for 600000'],
+    ['/faults/off', 'faults off'],
     ['/retries/off', 'retries off for 600000'],
     ['/retries/on', 'retries on'],
     ['/upstreams/payments/breaker?set=open', 'breaker payments open'],

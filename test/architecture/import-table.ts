@@ -42,8 +42,10 @@ export const UNIT_RULES: Readonly<Record<string, UnitRule>> = {
     pure: true,
   },
   demo: { imports: ['demo', 'clock', 'core'], node: true },
+  // What is said to and had of a sidecar.
+  sidecar: { imports: [], types: ['policy', 'telemetry'], node: false },
   app: {
-    imports: ['app', 'core', 'clock', 'telemetry', 'pipeline', 'proxy', 'policy', 'admin'],
+    imports: ['app', 'sidecar', 'core', 'clock', 'telemetry', 'pipeline', 'proxy', 'policy', 'admin'],
     npm: ['pino', 'prom-client'],
     node: true,
   },

@@ -118,7 +118,7 @@ class Model {
     } else if (step.do === 'weather') this.#weather = (step as Extract<Step, { weather: unknown }>).weather
     else if (step.do === 'edit') this.#edit((step as { policy: Choice }).policy)
     else if (step.do === 'remove') await this.#removeFor(step as Extract<Step, { valid: boolean }>)
-    else if (step.do === 'kill') pipeline.switchRetriesOff((step as { ms: number }).ms)
+    else if (step.do === 'kill') pipeline.switches.turnRetriesOff((step as { ms: number }).ms)
     else if (step.do === 'force') pipeline.forceBreaker('api', (step as { state: 'open' | 'closed' | 'auto' }).state)
     else this.#upgrade((step as { status: number }).status)
     this.#checkNow()
@@ -128,7 +128,7 @@ class Model {
   async recover(): Promise<void> {
     const { stage } = this
     this.#weather = { usual: reply(200), odd: reply(200), oddEvery: 2 }
-    stage.pipeline.switchRetriesOff(0)
+    stage.pipeline.switches.turnRetriesOff(0)
     this.#edit({ ...this.#present, maxInFlight: 3, maxWaiting: 30 })
     stage.pipeline.forceBreaker('api', 'auto')
     for (const call of stage.calls) if (call.body?.complete === false) call.body.end()

@@ -235,7 +235,7 @@ describe('a retry that waits elsewhere', () => {
     const slow = stage.get('/slow')
     await stage.openBreaker()
     await stage.run(300)
-    stage.pipeline.switchRetriesOff(60_000)
+    stage.pipeline.switches.turnRetriesOff(60_000)
     const sent = stage.upstream.paths.filter(path => path === '/slow').length
     await stage.finish()
     expect(slow.summary).toBe('503 retries-exhausted after 1')

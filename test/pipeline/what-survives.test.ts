@@ -572,7 +572,7 @@ describe('calls under way', () => {
 describe('the kill switch', () => {
   it.each<[string, UpstreamPart]>([['an edit', { policy: observe }], ...MOVES])('survives %s', async (_what, next) => {
     const stage = new Stage()
-    stage.pipeline.switchRetriesOff(60_000)
+    stage.pipeline.switches.turnRetriesOff(60_000)
     stage.apply([next])
     stage.upstream.plays(reply(503))
     const call = stage.get()

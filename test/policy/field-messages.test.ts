@@ -15,8 +15,8 @@ describe('a mistake in a field', () => {
     ['budget: { frob: 1 }', 'spec.budget.frob  unknown key "frob"; known here: ratio, window, minPerSecond [FB030]'],
     ['hedge: { after: p95 }', 'spec.hedge  hedge is not in this version of forbear; remove it [FB031]'],
     [
-      'routes: [{ name: a, match: {}, fault: { percent: 1 } }]',
-      'spec.routes[0].fault  fault is not in this version of forbear; remove it [FB031]',
+      'routes: [{ name: a, match: {}, fallback: { status: 200 } }]',
+      'spec.routes[0].fallback  fallback is not in this version of forbear; remove it [FB031]',
     ],
     ['routes: [{ match: {} }]', 'spec.routes[0].name  name is missing [FB032]'],
     ['retry:', 'spec.retry  retry is empty: remove the key or give it a value [FB033]'],

@@ -1,5 +1,5 @@
 import type { BreakerSettings, SettledOutcome } from '../../src/core/breaker-rules.js'
-import type { BreakerTransition, CallKind } from '../../src/pipeline/ports.js'
+import type { BreakerTransition, CallKind } from '../../src/pipeline/breaker-port.js'
 import { createBreaker } from '../../src/proxy/opossum-breaker.js'
 import { BUILT_IN_POLICY } from '../support/built-in.js'
 

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { BreakerPermit, SettledOutcome } from '../../src/core/breaker-rules.js'
-import type { CallKind } from '../../src/pipeline/ports.js'
+import type { CallKind } from '../../src/pipeline/breaker-port.js'
 import { DEFAULTS, rig } from './breaker-harness.js'
 
 beforeEach(() => void vi.useFakeTimers())

@@ -28,6 +28,7 @@ export function sidecarStatus(over: Partial<SidecarStatus> = {}): SidecarStatus 
     kept: [],
     draining: false,
     retries: 'on',
+    faults: 'off',
     upstreams: [upstreamStatus()],
     listeners: new Map(),
     ...over,

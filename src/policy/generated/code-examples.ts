@@ -987,6 +987,21 @@ export const CODE_EXAMPLES: readonly CodeExample[] = [
     }
   },
   {
+    "code": "FB081",
+    "severity": "error",
+    "title": "a fault that both answers and breaks off",
+    "meaning": "A rehearsed call either gets an answer with the status or its connection breaks.",
+    "wrong": {
+      "kind": "spec",
+      "text": "fault: { percent: 20, status: 503, abort: true }\n"
+    },
+    "message": "policies/payments.yaml:6:45  spec.fault.abort  fault.abort true beside fault.status 503 (policies/payments.yaml:6): a call that is broken off gets no status; keep one of the two [FB081]",
+    "right": {
+      "kind": "spec",
+      "text": "fault: { percent: 20, status: 503 }\n"
+    }
+  },
+  {
     "code": "FB080",
     "severity": "warning",
     "title": "a throttle that forgets calls before they fail",

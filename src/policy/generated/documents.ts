@@ -84,6 +84,7 @@ export interface UpstreamSpec {
   budget?: Budget
   breaker?: Breaker
   throttle?: Throttle
+  fault?: Fault
   limits?: Limits
   pool?: Pool
   /**
@@ -477,6 +478,27 @@ export interface Throttle {
   window?: string
 }
 /**
+ * Rehearses a bad day of the upstream: a share of the attempts is delayed, answered in its place or cut off. Only while an operator has switched it on (`POST /faults/on?for=10m` of the admin port); otherwise it does nothing.
+ */
+export interface Fault {
+  /**
+   * Share of attempts that is hit; 0 = none.
+   */
+  percent?: number
+  /**
+   * Pause before the attempt goes on or ends.
+   */
+  delay?: string
+  /**
+   * Answer with this status; the upstream is not called. Default: it is.
+   */
+  status?: number
+  /**
+   * Break off as if the connection had been reset; the upstream is not called.
+   */
+  abort?: boolean
+}
+/**
  * How much may be under way. A route that writes this section gets limits of its own.
  */
 export interface Limits {
@@ -524,6 +546,7 @@ export interface Route {
   budget?: Budget
   breaker?: Breaker
   throttle?: Throttle
+  fault?: Fault
   limits?: Limits
 }
 /**
@@ -581,6 +604,7 @@ export interface PolicySpec {
   budget?: Budget
   breaker?: Breaker
   throttle?: Throttle
+  fault?: Fault
   limits?: Limits
   pool?: Pool
   /**

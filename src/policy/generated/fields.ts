@@ -128,9 +128,17 @@ export const SECTION_FIELDS: Readonly<Record<string, FieldFormat | null>> = {
     "min": "100ms",
     "max": "24h"
   },
+  "fault.percent": null,
+  "fault.delay": {
+    "format": "duration",
+    "min": "0ms",
+    "max": "1h"
+  },
+  "fault.status": null,
+  "fault.abort": null,
   "propagate": null,
   "longPoll": null
 }
 
 /** What a route may write of them. */
-export const ROUTE_SECTIONS: readonly string[] = ["timeouts","retry","budget","breaker","throttle","limits"]
+export const ROUTE_SECTIONS: readonly string[] = ["timeouts","retry","budget","breaker","throttle","limits","fault"]

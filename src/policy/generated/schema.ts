@@ -251,6 +251,9 @@ export const SCHEMA: JsonSchema = {
             "throttle": {
               "$ref": "#/$defs/throttle"
             },
+            "fault": {
+              "$ref": "#/$defs/fault"
+            },
             "limits": {
               "$ref": "#/$defs/limits"
             },
@@ -347,6 +350,9 @@ export const SCHEMA: JsonSchema = {
             },
             "throttle": {
               "$ref": "#/$defs/throttle"
+            },
+            "fault": {
+              "$ref": "#/$defs/fault"
             },
             "limits": {
               "$ref": "#/$defs/limits"
@@ -510,6 +516,9 @@ export const SCHEMA: JsonSchema = {
         },
         "throttle": {
           "$ref": "#/$defs/throttle"
+        },
+        "fault": {
+          "$ref": "#/$defs/fault"
         },
         "limits": {
           "$ref": "#/$defs/limits"
@@ -1321,6 +1330,59 @@ export const SCHEMA: JsonSchema = {
           ],
           "markdownDescription": "How far back it looks; not below `timeouts.total`, or calls are forgotten before they have failed.\n\nAllowed: duration 1s to 1h.\n\nDefault: 30s.",
           "patternErrorMessage": "Not allowed here; write duration 1s to 1h."
+        }
+      }
+    },
+    "fault": {
+      "title": "Fault",
+      "description": "Rehearses a bad day of the upstream: a share of the attempts is delayed, answered in its place or cut off. Only while an operator has switched it on (`POST /faults/on?for=10m` of the admin port); otherwise it does nothing.",
+      "type": "object",
+      "additionalProperties": false,
+      "properties": {
+        "percent": {
+          "description": "Share of attempts that is hit; 0 = none.",
+          "type": "number",
+          "minimum": 0,
+          "maximum": 100,
+          "default": 0,
+          "examples": [
+            20
+          ],
+          "markdownDescription": "Share of attempts that is hit; 0 = none.\n\nAllowed: number 0 to 100.\n\nDefault: 0."
+        },
+        "delay": {
+          "description": "Pause before the attempt goes on or ends.",
+          "type": "string",
+          "pattern": "^(?=.)([0-9]{1,12}h)?([0-9]{1,12}m)?([0-9]{1,12}s)?([0-9]{1,12}ms)?$",
+          "x-format": "duration",
+          "x-min": "0ms",
+          "x-max": "1h",
+          "default": "0ms",
+          "examples": [
+            "3s"
+          ],
+          "markdownDescription": "Pause before the attempt goes on or ends.\n\nAllowed: duration 0ms to 1h.\n\nDefault: 0ms.",
+          "patternErrorMessage": "Not allowed here; write duration 0ms to 1h."
+        },
+        "status": {
+          "description": "Answer with this status; the upstream is not called. Default: it is.",
+          "type": "integer",
+          "minimum": 400,
+          "maximum": 599,
+          "x-default": "none",
+          "examples": [
+            503
+          ],
+          "markdownDescription": "Answer with this status; the upstream is not called. Default: it is.\n\nAllowed: whole number 400 to 599.\n\nDefault: none."
+        },
+        "abort": {
+          "description": "Break off as if the connection had been reset; the upstream is not called.",
+          "type": "boolean",
+          "default": false,
+          "examples": [
+            true
+          ],
+          "markdownDescription": "Break off as if the connection had been reset; the upstream is not called.\n\nAllowed: `true`, `false`.\n\nDefault: false."
         }
       }
     },

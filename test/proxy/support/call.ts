@@ -124,6 +124,7 @@ export function call(transport: Transport, upstream: UpstreamSnapshot, options: 
     fresh: options.fresh ?? false,
     connectTimeoutMs: options.connectTimeoutMs ?? 5_000,
     idleTimeoutMs: options.idleTimeoutMs ?? 5_000,
+    fault: null,
   }
   const attempt = transport.send(request, listener)
   told.push('returned')
