@@ -167,8 +167,8 @@ describe('a mistake in a field', () => {
     ...(
       [
         ['retryOn: [503]', 'spec', 'retryOn', 'under spec.retry'],
-        ['mode: observe', 'spec', 'mode', 'under spec.breaker'],
-        ['window: 1s', 'spec', 'window', 'under spec.budget or spec.breaker'],
+        ['mode: observe', 'spec', 'mode', 'under spec.breaker or spec.throttle'],
+        ['window: 1s', 'spec', 'window', 'under spec.budget, spec.breaker or spec.throttle'],
         [
           'retry: { cap: 1s }',
           'spec.retry',

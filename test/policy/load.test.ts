@@ -100,7 +100,7 @@ routes:
     expect(route?.own).toEqual({ breaker: true, limits: false, budget: true, throttle: false })
     expect(route?.policy.longPoll).toBe(true)
     expect(other?.match).toEqual({ methods: null, path: { kind: 'any' }, headers: [] })
-    expect(other?.own).toEqual({ breaker: false, limits: true, budget: false })
+    expect(other?.own).toEqual({ breaker: false, limits: true, budget: false, throttle: false })
   })
 
   it('can be cloned to another thread', () => {
