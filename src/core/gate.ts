@@ -46,12 +46,15 @@ export class Gate {
     this.#capMs = capMs
   }
 
-  /** Every answer but the probe's. `hintMs`: what it asked for; `null` or 0 = nothing. */
-  onAnswer(hintMs: number | null, nowMs: number): void {
+  /**
+   * Every answer but the probe's. `hintMs`: what it asked for; `null` or 0 = nothing. `suffices`: this answer alone speaks
+   * for the upstream as a whole.
+   */
+  onAnswer(hintMs: number | null, nowMs: number, suffices = false): void {
     this.#answers.add(nowMs)
     if (hintMs === null || hintMs <= 0) return
     this.#hinted.add(nowMs)
-    if (this.#state.kind === 'closed' || this.#manyHinted(nowMs)) this.#close(hintMs, nowMs)
+    if (suffices || this.#state.kind === 'closed' || this.#manyHinted(nowMs)) this.#close(hintMs, nowMs)
   }
 
   /** A hint above a cap is passed on, not waited for; the gate closes for that cap (a route may have its own), whatever the other answers said. */

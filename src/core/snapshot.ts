@@ -6,6 +6,7 @@ import type { BackoffSettings } from './backoff.js'
 import type { BreakerSettings } from './breaker-rules.js'
 import type { BudgetSettings } from './budget.js'
 import type { FaultSettings } from './fault.js'
+import type { PaceSettings } from './pacer.js'
 import type { ThrottleSettings } from './throttle.js'
 
 /** Clocks of one request, in ms; `Infinity` = none. */
@@ -67,6 +68,7 @@ export interface EffectivePolicy {
   readonly budget: BudgetSettings
   readonly breaker: BreakerSettings
   readonly limits: LimitSettings
+  readonly pace: PaceSettings
   readonly throttle: ThrottleSettings
   readonly fault: FaultSettings
   /** Tell the next services of a re-send in the W3C baggage. */
@@ -99,6 +101,7 @@ export interface RouteSnapshot {
     readonly limits: boolean
     readonly budget: boolean
     readonly throttle: boolean
+    readonly pace: boolean
   }
 }
 

@@ -35,7 +35,7 @@ const QUEUE: Admission = Object.freeze({ granted: false, next: 'queue' })
 
 const THROTTLED: Admission = Object.freeze({ granted: false, next: 'refuse', reason: 'throttled', retryAfterMs: null })
 
-/** Gate → line → slot → throttle → breaker, in this order: the permit is taken last, at the moment of sending. */
+/** Gate → line → pace → slot → throttle → breaker, in this order: the permit is taken last, at the moment of sending. */
 export function admit(call: Call, nowMs: number, random: () => number): Admission {
   const { lane } = call
   if (!lane.guard.gate.isOpen && !call.gateProbe) {
@@ -46,12 +46,31 @@ export function admit(call: Call, nowMs: number, random: () => number): Admissio
     if (closedForMs > 0 || !lane.guard.takeGateProbe(nowMs)) return LINE
     call.gateProbe = true
   }
-  if (lane.guard.line.busy && !call.hasTurn && !call.gateProbe && !lane.guard.wantsProbe) return LINE
+  if (lane.guard.line.busy && !call.hasTurn && !call.gateProbe && !lane.guard.wantsProbe)
+    return lane.guard.line.pacing ? held(call, nowMs) : LINE
+  if (!call.hasTurn && !paceAllows(call, nowMs)) return held(call, nowMs)
   // A probe must not wait behind the calls that it is to set free.
   if (!lane.limiter.free && !call.hasSlot && lane.guard.breaker.state !== 'half-open') return QUEUE
   if (!throttleAdmits(lane, nowMs, random)) return THROTTLED
   const answer = lane.guard.breaker.acquire(call.kind)
   return answer.granted ? answer : onRefused(call, answer.retryAfterMs, nowMs)
+}
+
+/** What goes as a probe must go. */
+function paceAllows({ lane, gateProbe }: Call, nowMs: number): boolean {
+  const { pacer, breaker } = lane.guard
+  if (pacer.mode === 'disabled') return true
+  if (!gateProbe && breaker.state === 'closed') return pacer.tryTake(nowMs)
+  pacer.take(nowMs)
+  return true
+}
+
+/** Whoever would not get its turn in time is told so at once. */
+function held({ lane, kind, deadlineMs }: Call, nowMs: number): Admission {
+  const { pacer, line } = lane.guard
+  const turnMs = pacer.waitMs(nowMs) + (line.length * 1000) / pacer.ratePerSec(nowMs)
+  if (kind === 'retry' || nowMs + turnMs < deadlineMs) return LINE
+  return { granted: false, next: 'refuse', reason: 'overloaded', retryAfterMs: turnMs }
 }
 
 /** While the breaker is not closed, it alone says who may call. */

@@ -49,12 +49,13 @@ export function learnFromAnswer(exchange: Exchange, facts: AttemptFacts, sentMs:
   const { lane, policy, attempts, gateProbe, downstream } = exchange
   const good = facts.breaker === 'success'
   if (good && !facts.retryable && attempts === 1) lane.onFirstSuccess(nowMs)
+  if (facts.throttled) lane.guard.pacer.onThrottled(sentMs, nowMs)
   if (gateProbe) settleGateProbe(exchange, facts.retryAfterMs, facts.breaker !== 'failure')
   // That a connection stands says nothing of how the upstream answers.
   if (downstream.method === 'CONNECT') return
   if (good && !policy.longPoll) lane.latency.record(nowMs - sentMs, nowMs)
   const { capMs, scope } = policy.retry.retryAfter
-  if (!gateProbe && scope === 'upstream') lane.guard.onAnswer(facts.retryAfterMs, capMs, nowMs)
+  if (!gateProbe && scope === 'upstream') lane.guard.onAnswer(facts.retryAfterMs, capMs, facts.throttled, nowMs)
 }
 
 export function settleGateProbe(exchange: Exchange, hintMs: number | null, good: boolean): void {

@@ -1,10 +1,12 @@
 import type { Clock, Timer } from '../clock/clock.js'
 import type { BreakerSettings } from '../core/breaker-rules.js'
 import { Gate, type ProbeResult } from '../core/gate.js'
+import { Pacer, type PaceSettings } from '../core/pacer.js'
 import type { RetrySettings } from '../core/snapshot.js'
 import type { EventSink } from '../telemetry/events.js'
 import type { BreakerTransition, ReconfigurableBreaker } from './breaker-port.js'
-import { Line, type LineMember } from './line.js'
+import { Line } from './line.js'
+import type { LineMember } from './member-queue.js'
 
 /** A call that waits, wherever. */
 export interface Waiter {
@@ -21,18 +23,20 @@ export interface GuardParts {
   readonly route: string | null
   readonly settings: BreakerSettings
   readonly retryAfter: RetrySettings['retryAfter']
+  readonly pace: PaceSettings
   readonly makeBreaker: (
     settings: BreakerSettings,
     onTransition: (change: BreakerTransition) => void,
   ) => ReconfigurableBreaker
 }
 
-/** What decides whether an upstream may be called at all: its breaker, its gate, and the line of calls they hold back. */
+/** What decides whether an upstream may be called now: its breaker, its gate, its pace, and the line of calls they hold back. */
 export class Guard {
   readonly upstream: string
   readonly route: string | null
   readonly breaker: ReconfigurableBreaker
   readonly gate: Gate
+  readonly pacer: Pacer
   readonly line: Line
   /** Every call that waits for anything. */
   readonly waiters = new Set<Waiter>()
@@ -52,7 +56,8 @@ export class Guard {
     this.#settings = parts.settings
     this.#clock = clock
     this.#sink = sink
-    this.line = new Line(clock)
+    this.pacer = new Pacer(parts.pace, clock.nowMs())
+    this.line = new Line(clock, this.pacer)
     this.breaker = parts.makeBreaker(parts.settings, change => this.#onTransition(change))
   }
 
@@ -70,31 +75,44 @@ export class Guard {
     return this.breaker.state === 'half-open' && this.line.empty
   }
 
+  /** Why calls stand in line. */
+  get heldBy(): 'gate-closed' | 'overloaded' | 'breaker-open' {
+    if (!this.gate.isOpen) return 'gate-closed'
+    return this.line.pacing ? 'overloaded' : 'breaker-open'
+  }
+
   /** Whoever stands in line for what an edit has taken away goes on. */
-  reconfigure(settings: BreakerSettings, retryAfter: RetrySettings['retryAfter']): void {
+  reconfigure(settings: BreakerSettings, retryAfter: RetrySettings['retryAfter'], pace: PaceSettings): void {
     this.#settings = settings
     this.breaker.reconfigure(settings)
+    this.pacer.reconfigure(pace, this.#clock.nowMs())
+    if (this.line.pacing) this.line.pace()
     this.gate.reconfigure(retryAfter.capMs)
     if (retryAfter.scope !== this.#scope) this.#resetGate()
     this.#scope = retryAfter.scope
-    this.#openLine()
+    this.#openLine('outage')
     if (this.gate.isOpen && this.breaker.refusing && !this.ridesOut) this.line.dispose()
   }
 
   /** `returns`: it was let go before and could not start, so it stands in front. */
   joinLine(member: LineMember, returns: boolean): void {
-    if (!this.line.busy) this.line.block()
+    const paced = !this.line.busy && this.gate.isOpen && !this.breaker.refusing
+    if (!this.line.busy && !paced) this.line.block()
     if (returns) this.line.rejoin(member)
     else this.line.join(member)
+    if (paced) this.line.pace()
     if (this.breaker.state === 'half-open') this.#probeSoon()
   }
 
-  /** An answer under `scope: upstream`. `hintMs`: its `Retry-After`, `null` = none; above `capMs` it closes the gate for the cap. */
-  onAnswer(hintMs: number | null, capMs: number, nowMs: number): void {
+  /**
+   * An answer under `scope: upstream`. `hintMs`: its `Retry-After`, `null` = none; above `capMs` it closes the gate for the
+   * cap. `throttled`: a 429, of which one is enough where a pace shall keep them from coming.
+   */
+  onAnswer(hintMs: number | null, capMs: number, throttled: boolean, nowMs: number): void {
     if (this.#disposed) return
     const beforeMs = this.gate.closedForMs(nowMs)
     if (hintMs !== null && hintMs > capMs) this.gate.onTooLong(capMs, nowMs)
-    else this.gate.onAnswer(hintMs, nowMs)
+    else this.gate.onAnswer(hintMs, nowMs, throttled && this.pacer.mode !== 'disabled')
     const closedForMs = this.gate.closedForMs(nowMs)
     if (closedForMs > beforeMs) this.#closeGate(closedForMs)
   }
@@ -117,7 +135,7 @@ export class Guard {
     if (closedForMs > 0) this.#closeGate(closedForMs)
     else if (this.gate.isOpen) {
       this.#tellGateOpen()
-      this.#openLine()
+      this.#openLine('pause')
     } else this.line.sendOne()
   }
 
@@ -142,6 +160,7 @@ export class Guard {
   }
 
   #closeGate(closedForMs: number): void {
+    this.pacer.onPause(this.#clock.nowMs() + closedForMs)
     this.line.block()
     this.#sendOneAfter(closedForMs)
     this.#sink.emit({ type: 'gate-changed', upstream: this.upstream, to: 'closed', closedForMs })
@@ -162,7 +181,7 @@ export class Guard {
     if (observeOnly) return
     if (change.to === 'open') this.#onOpen(change.openForMs ?? Number.POSITIVE_INFINITY)
     else if (change.to === 'half-open') this.#onHalfOpen()
-    else this.#openLine()
+    else this.#openLine('outage')
   }
 
   #onOpen(openForMs: number): void {
@@ -187,9 +206,9 @@ export class Guard {
     })
   }
 
-  #openLine(): void {
+  #openLine(after: 'outage' | 'pause'): void {
     if (this.breaker.refusing) return
-    if (this.gate.isOpen) this.line.open()
+    if (this.gate.isOpen) this.line.open(after)
     else if (this.gate.closedForMs(this.#clock.nowMs()) === 0) this.line.sendOne()
   }
 }

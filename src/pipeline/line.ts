@@ -1,4 +1,5 @@
 import type { Clock, Timer } from '../clock/clock.js'
+import type { Pacer } from '../core/pacer.js'
 import {
   atCeiling,
   type Healthy,
@@ -10,15 +11,7 @@ import {
   raiseCeiling,
   startRamp,
 } from '../core/ramp.js'
-
-/** A call that stands in line; the line calls it when its turn has come. */
-export interface LineMember {
-  /** May try to start now. `false` = it is answered instead, so the turn is the next one's. */
-  onTurn(): boolean
-  readonly inLine: boolean
-  /** What it waits for will never come. */
-  onDismissed(): void
-}
+import { type LineMember, MemberQueue } from './member-queue.js'
 
 /** How often calls are let go while the ramp runs: small enough that a tick is no burst. */
 const TICK_MS = 10
@@ -30,11 +23,13 @@ const STEPS_PER_VERDICT = 5
 const STEPS_PER_LOOK = 100
 
 /**
- * `idle` nobody is held back · `blocked` the gate is closed or the breaker is open · `ramping` let go at a rate.
+ * `idle` nobody is held back · `blocked` the gate is closed or the breaker is open · `pacing` let go as fast as the pace
+ * allows · `ramping` let go at a rate that grows.
  */
 type LineState =
   | { readonly kind: 'idle' }
   | { readonly kind: 'blocked' }
+  | { readonly kind: 'pacing' }
   | {
       readonly kind: 'ramping'
       ramp: Ramp
@@ -55,14 +50,14 @@ type LineState =
 type Ramping = Extract<LineState, { kind: 'ramping' }>
 
 /**
- * First come, first served: calls that wait for a closed gate or an open breaker. One goes as the probe; once it
- * succeeded the rest follow at a rate that grows while the answers stay good.
+ * First come, first served: calls that wait for a closed gate, an open breaker or the pace. After a gate or a breaker
+ * one goes as the probe; once it succeeded the rest follow, at the pace or at a rate that grows while the answers stay good.
  */
 export class Line {
   readonly #clock: Clock
-  readonly #rate: HealthyRate
-  #members: LineMember[] = []
-  #head = 0
+  readonly #pacer: Pacer
+  readonly #rate = new HealthyRate()
+  readonly #queue = new MemberQueue()
   #state: LineState = { kind: 'idle' }
   #timer: Timer | null = null
   #sending = false
@@ -70,9 +65,9 @@ export class Line {
   #blockedAtMs = 0
   #joined = 0
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, pacer: Pacer) {
     this.#clock = clock
-    this.#rate = new HealthyRate()
+    this.#pacer = pacer
   }
 
   /** Newcomers must stand in line too. */
@@ -80,36 +75,38 @@ export class Line {
     return this.#state.kind !== 'idle'
   }
 
+  /** Only the pace holds them back. */
+  get pacing(): boolean {
+    return this.#state.kind === 'pacing'
+  }
+
   get length(): number {
-    return this.#members.length - this.#head
+    return this.#queue.length
   }
 
   /** Nobody waits here. */
   get empty(): boolean {
-    return this.#peek() === null
+    return this.#queue.first === null
   }
 
   onGood(nowMs: number): void {
-    if (this.#state.kind === 'idle') this.#rate.onGood(nowMs)
-    else if (this.#state.kind === 'ramping') this.#state.good += 1
+    if (this.#state.kind === 'ramping') this.#state.good += 1
+    else if (this.#state.kind !== 'blocked') this.#rate.onGood(nowMs)
   }
 
   onBad(nowMs: number): void {
-    if (this.#state.kind === 'idle') this.#rate.onBad(nowMs)
-    else if (this.#state.kind === 'ramping') this.#state.bad += 1
+    if (this.#state.kind === 'ramping') this.#state.bad += 1
+    else if (this.#state.kind !== 'blocked') this.#rate.onBad(nowMs)
   }
 
   join(member: LineMember): void {
-    // Those whose deadline passed are dropped as new ones come, so that a long outage piles nothing up.
-    this.#peek()
     this.#joined += 1
-    this.#members.push(member)
+    this.#queue.push(member)
   }
 
   /** Returns to the front: it came before everyone who stands here. */
   rejoin(member: LineMember): void {
-    if (this.#head > 0) this.#members[--this.#head] = member
-    else this.#members.unshift(member)
+    this.#queue.unshift(member)
   }
 
   /** The gate closed or the breaker opened: nobody leaves. */
@@ -127,18 +124,33 @@ export class Line {
   sendOne(): void {
     if (this.#sending) return
     this.#sending = true
-    for (let member = this.#next(); member !== null; member = this.#next()) if (member.onTurn()) break
+    for (let member = this.#queue.shift(); member !== null; member = this.#queue.shift()) {
+      if (!member.onTurn()) continue
+      this.#pacer.take(this.#clock.nowMs())
+      break
+    }
     this.#sending = false
   }
 
-  /** The probe succeeded: the rest follow. */
-  open(): void {
+  /** Nothing but the pace holds a call back. */
+  pace(): void {
+    this.#timer?.cancel()
+    this.#state = { kind: 'pacing' }
+    this.#timer = this.#clock.after(this.#pacer.waitMs(this.#clock.nowMs()), this.#paceTick)
+  }
+
+  /**
+   * The probe succeeded: the rest follow. `after` an outage slowly at first; after a pause that the upstream asked for as
+   * fast as its pace allows, if that is known.
+   */
+  open(after: 'outage' | 'pause'): void {
     if (this.#state.kind !== 'blocked') return
     const nowMs = this.#clock.nowMs()
-    if (this.#peek() === null) {
+    if (this.#queue.first === null) {
       this.#state = { kind: 'idle' }
       return
     }
+    if (after === 'pause' && this.#pacer.ratePerSec(nowMs) !== Number.POSITIVE_INFINITY) return this.pace()
     const ramp = startRamp(this.#rate.now(nowMs) ?? this.#arrivals(nowMs))
     this.#state = {
       kind: 'ramping',
@@ -160,10 +172,7 @@ export class Line {
     this.#timer?.cancel()
     this.#timer = null
     this.#state = { kind: 'idle' }
-    const members = this.#members.slice(this.#head)
-    this.#members = []
-    this.#head = 0
-    for (const member of members) if (member.inLine) member.onDismissed()
+    for (const member of this.#queue.takeAll()) if (member.inLine) member.onDismissed()
   }
 
   readonly #tick = (): void => {
@@ -176,13 +185,30 @@ export class Line {
     state.sinceMs = nowMs
     state.credit += (elapsedMs / 1000) * state.ramp.ratePerSec
     while (state.credit >= 1 && this.#state === state) {
-      const member = this.#next()
-      if (member === null) break
-      if (member.onTurn()) state.credit -= 1
+      const sent = this.#sendPaced(nowMs)
+      if (sent === 'none') break
+      if (sent === 'one') state.credit -= 1
     }
     if (this.#state !== state) return
-    if (this.#peek() === null) this.#state = { kind: 'idle' }
+    if (this.#queue.first === null) this.#state = { kind: 'idle' }
     else this.#timer = this.#clock.after(TICK_MS, this.#tick)
+  }
+
+  readonly #paceTick = (): void => {
+    const state = this.#state
+    const nowMs = this.#clock.nowMs()
+    while (this.#state === state && this.#sendPaced(nowMs) !== 'none') {}
+    if (this.#state !== state) return
+    if (this.#queue.first === null) this.#state = { kind: 'idle' }
+    else this.#timer = this.#clock.after(Math.max(1, this.#pacer.waitMs(nowMs)), this.#paceTick)
+  }
+
+  /** Lets the first go, if there is one and the pace allows it. */
+  #sendPaced(nowMs: number): 'one' | 'dropped' | 'none' {
+    if (this.#queue.first === null || !this.#pacer.tryTake(nowMs)) return 'none'
+    if (this.#queue.shift()?.onTurn() === true) return 'one'
+    this.#pacer.giveBack(nowMs)
+    return 'dropped'
   }
 
   #step(state: Ramping, nowMs: number): void {
@@ -211,27 +237,5 @@ export class Line {
   #arrivals(nowMs: number): Healthy {
     const seconds = Math.max(1, (nowMs - this.#blockedAtMs) / 1000)
     return { perSec: this.#joined / seconds, badRatio: 0 }
-  }
-
-  #peek(): LineMember | null {
-    while (this.#head < this.#members.length) {
-      const member = this.#members[this.#head] as LineMember
-      if (member.inLine) return member
-      this.#head += 1
-    }
-    this.#members = []
-    this.#head = 0
-    return null
-  }
-
-  #next(): LineMember | null {
-    const member = this.#peek()
-    if (member === null) return null
-    this.#head += 1
-    if (this.#head > 1024) {
-      this.#members = this.#members.slice(this.#head)
-      this.#head = 0
-    }
-    return member
   }
 }

@@ -57,6 +57,7 @@ export class UpgradeCall {
     }
     // An empty line may be held back for want of a probe, which this may be.
     if (!line.empty || !lane.limiter.free) return this.#refuse('overloaded', FULL_ROOM_RETRY_MS)
+    if (!lane.guard.pacer.tryTake(this.#startMs)) return this.#refuse('overloaded', FULL_ROOM_RETRY_MS)
     if (!throttleAdmits(lane, this.#startMs, deps.random)) return this.#refuse('throttled', null)
     const permit = breaker.acquire('first')
     if (!permit.granted) return this.#refuse('breaker-open', permit.retryAfterMs)

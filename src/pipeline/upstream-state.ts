@@ -63,7 +63,7 @@ export class UpstreamState {
     this.#lane.limiter.reconfigure(policy.limits)
     this.#lane.throttle.reconfigure(policy.throttle, this.#deps.clock.nowMs())
     if (moved) this.#forget()
-    else this.#lane.guard.reconfigure(policy.breaker, policy.retry.retryAfter)
+    else this.#lane.guard.reconfigure(policy.breaker, policy.retry.retryAfter, policy.pace)
     this.#reconcileRoutes()
     if (this.#held !== null) this.#forceAll(this.#held)
   }
@@ -115,6 +115,7 @@ export class UpstreamState {
 
   #reconcileRoute(route: RouteSnapshot, old: Lane | undefined): Lane {
     const { own, policy, name } = route
+    const ownGuard = own.breaker || own.pace
     const parent = this.#lane
     const nowMs = this.#deps.clock.nowMs()
     const oldBudget = old !== undefined && old.parentBudget !== null ? old.budget : undefined
@@ -122,13 +123,13 @@ export class UpstreamState {
     const oldLimiter = old !== undefined && old.limiter !== parent.limiter ? old.limiter : undefined
     if (own.limits) oldLimiter?.reconfigure(policy.limits)
     const oldGuard = old !== undefined && old.guard !== parent.guard ? old.guard : undefined
-    if (own.breaker) oldGuard?.reconfigure(policy.breaker, policy.retry.retryAfter)
+    if (ownGuard) oldGuard?.reconfigure(policy.breaker, policy.retry.retryAfter, policy.pace)
     else oldGuard?.dispose()
     const oldThrottle = old !== undefined && old.throttle !== parent.throttle ? old.throttle : undefined
     oldThrottle?.reconfigure(policy.throttle, nowMs)
-    const latency = own.breaker ? (old?.latency ?? new LatencyWindow()) : parent.latency
+    const latency = ownGuard ? (old?.latency ?? new LatencyWindow()) : parent.latency
     return new Lane(
-      own.breaker ? (oldGuard ?? this.#newGuard(name, policy, latency)) : parent.guard,
+      ownGuard ? (oldGuard ?? this.#newGuard(name, policy, latency)) : parent.guard,
       own.limits ? (oldLimiter ?? new Limiter(policy.limits, this.#pool)) : parent.limiter,
       own.budget ? (oldBudget ?? new RetryBudget(policy.budget, nowMs)) : parent.budget,
       own.budget ? parent.budget : null,
@@ -158,6 +159,7 @@ export class UpstreamState {
       route,
       settings: policy.breaker,
       retryAfter: policy.retry.retryAfter,
+      pace: policy.pace,
       makeBreaker: (settings: BreakerSettings, onTransition: (change: BreakerTransition) => void) =>
         makeBreaker(settings, latency, change => {
           if (change.to === 'closed') this.#onClosed(guard)
@@ -191,6 +193,7 @@ export class UpstreamState {
       },
       budget: { balance: budget.balance(nowMs), ratio: policy.budget.ratio },
       gate: { closed: !guard.gate.isOpen, closedForMs },
+      pace: { mode: guard.pacer.mode, ratePerSec: guard.pacer.ratePerSec(nowMs) },
       throttle: { mode: lane.throttle.mode, refusalProbability: lane.throttle.refusalProbability(nowMs) },
       inFlight: limiter.inFlight,
       waiting: limiter.waiting,

@@ -2,7 +2,7 @@ import type { Timer } from '../clock/clock.js'
 import type { Exchange } from './exchange.js'
 import type { Waiter } from './guard.js'
 import type { SlotWaiter } from './limiter.js'
-import type { LineMember } from './line.js'
+import type { LineMember } from './member-queue.js'
 
 /** `backoff` before the next attempt · `slot` for the limit · `line` for the gate or the breaker. */
 export type WaitPlace = 'backoff' | 'slot' | 'line'
@@ -78,7 +78,7 @@ export class Wait implements SlotWaiter, LineMember, Waiter {
     const p95Ms = lane.latency.quantile(0.95, nowMs) ?? 0
     // With less than a typical answer's time left the call would only load the upstream.
     if (deadlineMs - nowMs >= p95Ms) this.#exchange.resume('turn')
-    else this.#exchange.giveUp(lane.guard.gate.isOpen ? 'breaker-open' : 'gate-closed')
+    else this.#exchange.giveUp(lane.guard.heldBy)
     return !this.#exchange.over
   }
 
@@ -93,7 +93,7 @@ export class Wait implements SlotWaiter, LineMember, Waiter {
 
   /** What it waits for will never come: its upstream has gone or moved. */
   onDismissed(): void {
-    this.#exchange.giveUp(this.#exchange.lane.guard.gate.isOpen ? 'breaker-open' : 'gate-closed', FULL_ROOM_RETRY_MS)
+    this.#exchange.giveUp(this.#exchange.lane.guard.heldBy, FULL_ROOM_RETRY_MS)
   }
 
   /** More of the body has come into memory. */

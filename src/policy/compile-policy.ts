@@ -34,6 +34,11 @@ export function compilePolicy(fields: Fields): EffectivePolicy {
       maxWaiting: read.number('limits.maxWaiting'),
       maxWaitingBytes: read.bytes('limits.maxWaitingBytes'),
     }),
+    pace: Object.freeze({
+      mode: read.word<'auto' | 'fixed' | 'disabled'>('pace.mode'),
+      ratePerSec: read.number('pace.rate'),
+      burst: read.number('pace.burst'),
+    }),
     throttle: Object.freeze({
       mode: read.word<'enabled' | 'observe' | 'disabled'>('throttle.mode'),
       k: read.number('throttle.k'),

@@ -150,7 +150,8 @@ function queuedText(queuedMs: number): string {
 
 export function breakerText({ upstream, route }: FoundCall): string {
   const { mode, whenOpen, slowCall } = (route ?? upstream).policy.breaker
-  const whose = route?.own.breaker === true ? 'the route’s own' : 'shared by the upstream’s routes'
+  const whose =
+    route?.own.breaker === true || route?.own.pace === true ? 'the route’s own' : 'shared by the upstream’s routes'
   if (mode === 'disabled') return 'off'
   const slow = Number.isFinite(slowCall.afterMs)
     ? `; also opens on slowness: ${percentText(slowCall.ratio)} of the calls after ${durationText(slowCall.afterMs)} or more`

@@ -137,6 +137,7 @@ const SECTIONS: Readonly<Record<string, readonly string[]>> = {
   'spec.timeouts': ['timeout', 'deadlines'],
   'spec.budget': ['retrybudget'],
   'spec.breaker': ['circuitbreaker', 'circuitbreakers', 'outlierdetection'],
+  'spec.pace': ['ratelimit', 'ratelimiter', 'ratelimiting', 'pacing'],
   'spec.throttle': ['adaptivethrottling', 'adaptivethrottler', 'admissioncontrol'],
   'spec.fault': ['faultinjection', 'chaos'],
   'spec.limits': ['bulkhead', 'threadpool', 'concurrency'],

@@ -58,6 +58,23 @@ export const MECHANISM_RULES: readonly Rule[] = [
         : null,
   },
   {
+    code: 'FB074',
+    fields: ['pace.rate', 'pace.burst', 'pace.mode'],
+    onlyIf: ['pace.rate', 'pace.burst'],
+    text: ({ pace }, name, wrote) =>
+      pace.mode === 'auto' || (pace.mode === 'disabled' && !wrote('pace.mode'))
+        ? `${name(wrote('pace.rate') ? 'pace.rate' : 'pace.burst')} does nothing with ${name('pace.mode')}: write mode: fixed, or leave it out`
+        : null,
+  },
+  {
+    code: 'FB055',
+    fields: ['limits.maxWaiting', 'pace.mode'],
+    text: ({ limits, pace }, name) =>
+      limits.maxWaiting === 0 && pace.mode !== 'disabled'
+        ? `${name('limits.maxWaiting')} with ${name('pace.mode')}: calls shall wait and none may`
+        : null,
+  },
+  {
     code: 'FB081',
     fields: ['fault.abort', 'fault.status'],
     text: ({ fault }, name) =>

@@ -11,6 +11,7 @@ const MAIN_KEYS: Readonly<Record<string, string>> = {
   budget: 'ratio',
   breaker: 'mode',
   throttle: 'mode',
+  pace: 'mode',
   fault: 'percent',
   slowCall: 'after',
   backoff: 'base',
@@ -28,6 +29,7 @@ const OFF: Readonly<Record<string, string>> = {
   timeouts: 'total: none',
   breaker: 'mode: disabled',
   throttle: 'mode: disabled',
+  pace: 'mode: disabled',
   fault: 'percent: 0',
   slowCall: 'after: none',
 }

@@ -197,6 +197,8 @@ export interface UpstreamStatus {
   }
   readonly budget: { readonly balance: number; readonly ratio: number }
   readonly gate: { readonly closed: boolean; readonly closedForMs: number }
+  /** Calls a second; `Infinity` = no limit is known. */
+  readonly pace: { readonly mode: string; readonly ratePerSec: number }
   /** 0 … 1; under `observe` what it would be. */
   readonly throttle: { readonly mode: string; readonly refusalProbability: number }
   readonly inFlight: number

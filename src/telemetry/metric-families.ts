@@ -88,6 +88,11 @@ const UPSTREAM_GAUGES: readonly MetricFamily[] = [
     of: status => Number(status.gate.closed),
   }),
   upstreamGauge({
+    name: 'forbear_pace_rate',
+    help: 'Calls a second that the pace allows; +Inf while it knows no limit.',
+    of: status => status.pace.ratePerSec,
+  }),
+  upstreamGauge({
     name: 'forbear_throttle_probability',
     help: 'Share of calls that the throttle refuses now; under mode observe, would refuse.',
     of: status => status.throttle.refusalProbability,

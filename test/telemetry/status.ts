@@ -8,6 +8,7 @@ export function upstreamStatus(over: Partial<UpstreamStatus> = {}): UpstreamStat
     breaker: { state: 'closed', mode: 'enforce', openForMs: 0, failuresInARow: 0, held: null },
     budget: { balance: 5, ratio: 0.2 },
     gate: { closed: false, closedForMs: 0 },
+    pace: { mode: 'disabled', ratePerSec: Number.POSITIVE_INFINITY },
     throttle: { mode: 'disabled', refusalProbability: 0 },
     inFlight: 2,
     waiting: 1,

@@ -83,6 +83,7 @@ export interface UpstreamSpec {
   retry?: Retry
   budget?: Budget
   breaker?: Breaker
+  pace?: Pace
   throttle?: Throttle
   fault?: Fault
   limits?: Limits
@@ -461,6 +462,23 @@ export interface SlowCall {
   ratio?: number
 }
 /**
+ * How fast an upstream that limits its callers is sent. Calls above the pace wait in line under `limits.maxWaiting`, first come first served; one that would not get its turn before its deadline is refused at once. With `retryAfter.scope: upstream` a single 429 with `Retry-After` holds all calls back. A route that writes this section gets a pace, a line and a breaker of its own.
+ */
+export interface Pace {
+  /**
+   * `auto` sends as it comes until a 429, then 0.7 of what it was sent, growing slowly to that rate within 10 s and faster beyond it; `fixed` never sends more than `rate`; `disabled` does nothing.
+   */
+  mode?: 'auto' | 'fixed' | 'disabled'
+  /**
+   * Calls a second, `fixed` only.
+   */
+  rate?: number
+  /**
+   * Calls that may go at once after a pause, `fixed` only.
+   */
+  burst?: number
+}
+/**
  * Refuses a part of the calls here while the upstream accepts only a part of them, so that it is sent at most k times what it accepts: with the probability max(0, (requests - k x accepts) / (requests + 1)). The breaker is for all or nothing, this for half. A failure and a 429 are not accepted, any other answer is. A route that writes this section gets a throttle of its own.
  */
 export interface Throttle {
@@ -545,6 +563,7 @@ export interface Route {
   retry?: Retry
   budget?: Budget
   breaker?: Breaker
+  pace?: Pace
   throttle?: Throttle
   fault?: Fault
   limits?: Limits
@@ -603,6 +622,7 @@ export interface PolicySpec {
   retry?: Retry
   budget?: Budget
   breaker?: Breaker
+  pace?: Pace
   throttle?: Throttle
   fault?: Fault
   limits?: Limits

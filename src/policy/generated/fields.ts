@@ -108,6 +108,9 @@ export const SECTION_FIELDS: Readonly<Record<string, FieldFormat | null>> = {
     "max": "1h"
   },
   "breaker.slowCall.ratio": null,
+  "pace.mode": null,
+  "pace.rate": null,
+  "pace.burst": null,
   "throttle.mode": null,
   "throttle.k": null,
   "throttle.window": {
@@ -141,4 +144,4 @@ export const SECTION_FIELDS: Readonly<Record<string, FieldFormat | null>> = {
 }
 
 /** What a route may write of them. */
-export const ROUTE_SECTIONS: readonly string[] = ["timeouts","retry","budget","breaker","throttle","limits","fault"]
+export const ROUTE_SECTIONS: readonly string[] = ["timeouts","retry","budget","breaker","pace","throttle","limits","fault"]

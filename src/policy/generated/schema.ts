@@ -248,6 +248,9 @@ export const SCHEMA: JsonSchema = {
             "breaker": {
               "$ref": "#/$defs/breaker"
             },
+            "pace": {
+              "$ref": "#/$defs/pace"
+            },
             "throttle": {
               "$ref": "#/$defs/throttle"
             },
@@ -347,6 +350,9 @@ export const SCHEMA: JsonSchema = {
             },
             "breaker": {
               "$ref": "#/$defs/breaker"
+            },
+            "pace": {
+              "$ref": "#/$defs/pace"
             },
             "throttle": {
               "$ref": "#/$defs/throttle"
@@ -513,6 +519,9 @@ export const SCHEMA: JsonSchema = {
         },
         "breaker": {
           "$ref": "#/$defs/breaker"
+        },
+        "pace": {
+          "$ref": "#/$defs/pace"
         },
         "throttle": {
           "$ref": "#/$defs/throttle"
@@ -1278,6 +1287,54 @@ export const SCHEMA: JsonSchema = {
               "markdownDescription": "Opens at this share of slow first attempts or more, under the same window and minRequests as failureRatio.\n\nAllowed: number 0.01 to 1.\n\nDefault: 0.8."
             }
           }
+        }
+      }
+    },
+    "pace": {
+      "title": "Pace",
+      "description": "How fast an upstream that limits its callers is sent. Calls above the pace wait in line under `limits.maxWaiting`, first come first served; one that would not get its turn before its deadline is refused at once. With `retryAfter.scope: upstream` a single 429 with `Retry-After` holds all calls back. A route that writes this section gets a pace, a line and a breaker of its own.",
+      "type": "object",
+      "additionalProperties": false,
+      "properties": {
+        "mode": {
+          "description": "`auto` sends as it comes until a 429, then 0.7 of what it was sent, growing slowly to that rate within 10 s and faster beyond it; `fixed` never sends more than `rate`; `disabled` does nothing.",
+          "enum": [
+            "auto",
+            "fixed",
+            "disabled"
+          ],
+          "enumDescriptions": [
+            "learns the rate from 429s",
+            "never sends more than rate",
+            "does nothing"
+          ],
+          "default": "disabled",
+          "examples": [
+            "auto"
+          ],
+          "markdownDescription": "`auto` sends as it comes until a 429, then 0.7 of what it was sent, growing slowly to that rate within 10 s and faster beyond it; `fixed` never sends more than `rate`; `disabled` does nothing.\n\nDefault: disabled."
+        },
+        "rate": {
+          "description": "Calls a second, `fixed` only.",
+          "type": "number",
+          "minimum": 0.01,
+          "maximum": 1000000,
+          "default": 10,
+          "examples": [
+            15
+          ],
+          "markdownDescription": "Calls a second, `fixed` only.\n\nAllowed: number 0.01 to 1000000.\n\nDefault: 10."
+        },
+        "burst": {
+          "description": "Calls that may go at once after a pause, `fixed` only.",
+          "type": "integer",
+          "minimum": 1,
+          "maximum": 1000000,
+          "default": 1,
+          "examples": [
+            15
+          ],
+          "markdownDescription": "Calls that may go at once after a pause, `fixed` only.\n\nAllowed: whole number 1 to 1000000.\n\nDefault: 1."
         }
       }
     },
