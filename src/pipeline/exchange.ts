@@ -69,6 +69,11 @@ export class Exchange implements AppListener, Call, ActiveCall {
     return repeatable(this.facts.repeat.kind)
   }
 
+  /** Where our own key stands; `null` without one. */
+  get mintedHeader(): string | null {
+    return this.mintedKey === null ? null : (this.policy.retry.idempotency.keyHeaders[0] ?? null)
+  }
+
   get over(): boolean {
     return this.#phase === 'over'
   }
@@ -166,7 +171,7 @@ export class Exchange implements AppListener, Call, ActiveCall {
 
   onFailure(failure: RunFailure, facts: AttemptFacts): void {
     this.#run = null
-    this.#remember().lastFailure = failure
+    this.#remember().fail(failure)
     const step = nextStep(this, this.#remember(), facts, failure)
     if (step.retry) this.#retry(step.delayMs, facts, null, failure.text)
     else this.stop(step.denied, step.outcome)

@@ -1,3 +1,4 @@
+import { stillRepeatable } from '../core/idempotency.js'
 import type { DenialReason, OwnReason } from '../core/reasons.js'
 import type { RouteSnapshot, Snapshot, UpstreamSnapshot } from '../core/snapshot.js'
 import type { UpstreamStatus } from '../telemetry/events.js'
@@ -203,7 +204,12 @@ export class Pipeline {
     const route = now.routes.find(candidate => candidate.name === exchange.route)
     const { retry } = route?.policy ?? now.policy
     if (exchange.attempts >= retry.maxAttempts) return 'retries-exhausted'
-    return exchange.memory?.stillWorthIt(retry) === false ? 'not-retryable' : null
+    const { memory, downstream, mintedHeader, freshUsed } = exchange
+    if (memory?.stillWorthIt(retry) === false) return 'not-retryable'
+    const { method, headers } = downstream
+    const sent = memory?.reached || freshUsed
+    const again = !sent || stillRepeatable(method, headers, mintedHeader, retry.idempotency)
+    return again ? null : 'not-repeatable'
   }
 
   #refuse(downstream: Downstream, found: Nowhere): void {
