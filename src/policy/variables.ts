@@ -4,7 +4,7 @@ import { withoutSecrets } from './schema-words.js'
 import type { Explained, Line } from './yaml-lines.js'
 
 /** `${NAME}`, `$(NAME)`, `<% … %>` and `{% … %}`: no key or value of ours holds one where it was not left over. */
-const BRACED = /\$\{[A-Za-z_][^}\s]*\}|\$\([A-Za-z_]\w*\)|<%.{0,60}?%>|\{%.{0,60}?%\}/
+const BRACED = /\$\{[A-Za-z_][^}\s]{0,100}\}|\$\([A-Za-z_]\w*\)|<%.{0,60}?%>|\{%.{0,60}?%\}/
 const BARE = /\$[A-Za-z_]\w*/
 
 /** In a line that is not valid YAML. */

@@ -209,7 +209,7 @@ export const CODE_EXAMPLES: readonly CodeExample[] = [
     "code": "FB018",
     "severity": "error",
     "title": "more YAML than is read",
-    "meaning": "A file has more than 400 000 words, marks and line ends, or more than 2000 documents. Such files are made by tools, by mistake or to keep the parser busy; the documents before that place are read.",
+    "meaning": "A file has more than 400 000 words, marks and line ends, more than 2000 documents or entries in one list or mapping, or 1000 errors. Such files are made by tools, by mistake or to keep the parser busy; the documents before that place are read.",
     "wrong": {
       "kind": "shell",
       "text": "mkdir policies && yes -- '---' | head -n 2500 | cat payments.yaml - > policies/payments.yaml"
