@@ -9,7 +9,7 @@ import { type Identity, identityFindings, identityOf, type Kind } from './identi
 import type { PolicyMessage } from './messages.js'
 import { isFaulty, WHOLE } from './overlay.js'
 import { schemaFindings } from './schema-findings.js'
-import { blameVariable } from './variables.js'
+import { blameVariable, variableFindings } from './variables.js'
 
 export interface JudgedDocument extends Identity {
   readonly document: ParsedDocument
@@ -50,8 +50,10 @@ function findingsOf(document: ParsedDocument, { kind }: Identity): Finding[] {
   const fromSchema = validate(document.root) ? [] : schemaFindings(document, validate.errors ?? [])
   const own = [...findings, ...fromSchema.filter(({ path }) => !isIdentity(path, findings))]
   const said = new Set(own.map(({ path }) => pathText(path)))
+  const variables = variableFindings(document).filter(({ path }) => !isFaulty(said, path))
+  for (const { path } of variables) said.add(pathText(path))
   const further = [...formatFindings(document.root, ['spec']), ...documentFindings(document)]
-  return [...own, ...further.filter(({ path }) => !isFaulty(said, path))]
+  return [...own, ...variables, ...further.filter(({ path }) => !isFaulty(said, path))]
 }
 
 /** The schema says of `apiVersion` and of what it is misspelt as what has been said. */

@@ -53,7 +53,7 @@ export function loadDocuments(source: PolicySource, set: DocumentSet, { mode, ge
   const layers = new PolicyLayers(judged)
   const compiled = judged.filter(({ kind }) => kind === 'Upstream').map(one => compile(one, layers, conflicts))
   const messages = distinctMessages([
-    ...found,
+    ...found.map(one => layers.withKnownRef(one)),
     ...conflicts.messages,
     ...compiled.flatMap(one => one.messages),
     ...unusedPolicyMessages(judged, layers, compiled),

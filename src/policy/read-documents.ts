@@ -1,7 +1,9 @@
 /** The documents of a set, each judged on its own. */
 import { type JudgedDocument, judgeDocument } from './judge.js'
 import { type KnownDocuments, keyOf, movedTo } from './known-documents.js'
+import { linesOf, positionAt } from './lines.js'
 import { fileMessage, type PolicyMessage } from './messages.js'
+import { type OtherFormat, otherFormat } from './other-formats.js'
 import { type Piece, piecesOf } from './pieces.js'
 import { fileLabel, type PolicySource } from './source.js'
 import { parseYaml } from './yaml-file.js'
@@ -27,13 +29,19 @@ export function readDocuments(source: PolicySource, known: KnownDocuments = new 
   for (const { name, text } of source.files) {
     const file = fileLabel(source, name)
     const before = judged.length + messages.length
+    const other = otherFormat(text)
     const room = fileRoom()
-    for (const piece of piecesOf(text)) if (!reader.read(file, piece, room)) break
+    if (other !== null) messages.push(otherMessage(file, text, other))
+    else for (const piece of piecesOf(text)) if (!reader.read(file, piece, room)) break
     // A file that is half written must not pass for one without upstreams.
     if (judged.length + messages.length === before) messages.push(fileMessage('FB002', file, withoutDocument(text)))
   }
   messages.push(...judged.flatMap(one => one.messages))
   return { judged, messages, known: reader.next, parsed: reader.parsed, seniority: reader.seniority }
+}
+
+function otherMessage(file: string, text: string, { code, text: said, offset, length }: OtherFormat): PolicyMessage {
+  return { ...fileMessage(code, file, said), ...positionAt(linesOf(text, 0), offset), length }
 }
 
 function withoutDocument(text: string): string {

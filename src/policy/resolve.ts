@@ -57,6 +57,13 @@ export class PolicyLayers {
     return { effective: effectiveOf(fields, own), policies, messages: this.#missing(upstream, ref) }
   }
 
+  /** A name of the wrong form is told by its document, which does not know whether the right one exists. */
+  withKnownRef(message: PolicyMessage): PolicyMessage {
+    const { path, suggestion } = message
+    if (path !== 'spec.policyRef' || suggestion === null || this.#policies.has(suggestion)) return message
+    return { ...message, suggestion: null }
+  }
+
   #missing({ document }: JudgedDocument, ref: string | null): PolicyMessage[] {
     if (ref === null || this.#policies.has(ref)) return []
     const names = [...this.#policies.keys()]
