@@ -55,14 +55,14 @@ export class AttemptRun implements AttemptListener {
   }
 
   start(): void {
-    const { deps, upstream, downstream, policy, facts, memory, mintedKey, mintedHeader, deadlineMs } = this.#exchange
+    const { deps, upstream, downstream, policy, facts, memory, mintedKey, deadlineMs } = this.#exchange
     const set = attemptFields({
       attempt: this.#number,
       remainingMs: Math.min(deadlineMs - this.#startMs, facts.totalMs),
       facts,
       propagate: policy.propagate,
       headers: downstream.headers,
-      keyHeader: mintedHeader ?? '',
+      keyHeader: policy.retry.idempotency.keyHeaders[0] ?? '',
       mintedKey,
       wallNowMs: deps.clock.wallMs(),
     })

@@ -69,11 +69,6 @@ export class Exchange implements AppListener, Call, ActiveCall {
     return repeatable(this.facts.repeat.kind)
   }
 
-  /** Where our own key stands; `null` without one. */
-  get mintedHeader(): string | null {
-    return this.mintedKey === null ? null : (this.policy.retry.idempotency.keyHeaders[0] ?? null)
-  }
-
   get over(): boolean {
     return this.#phase === 'over'
   }

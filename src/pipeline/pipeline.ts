@@ -1,4 +1,3 @@
-import { stillRepeatable } from '../core/idempotency.js'
 import type { DenialReason, OwnReason } from '../core/reasons.js'
 import type { RouteSnapshot, Snapshot, UpstreamSnapshot } from '../core/snapshot.js'
 import type { UpstreamStatus } from '../telemetry/events.js'
@@ -10,6 +9,7 @@ import { type Found, type Nowhere, UpstreamFinder } from './find-upstream.js'
 import type { Lane } from './lane.js'
 import type { AppListener, Downstream, RequestAddress, UpgradeDecision, UpgradeRequest } from './ports.js'
 import { withoutQuery } from './report.js'
+import { mayRepeat } from './retry-step.js'
 import { matchRoute } from './route.js'
 import { UpgradeCall } from './upgrade-call.js'
 import { type StateDeps, UpstreamState } from './upstream-state.js'
@@ -204,12 +204,8 @@ export class Pipeline {
     const route = now.routes.find(candidate => candidate.name === exchange.route)
     const { retry } = route?.policy ?? now.policy
     if (exchange.attempts >= retry.maxAttempts) return 'retries-exhausted'
-    const { memory, downstream, mintedHeader, freshUsed } = exchange
-    if (memory?.stillWorthIt(retry) === false) return 'not-retryable'
-    const { method, headers } = downstream
-    const sent = memory?.reached || freshUsed
-    const again = !sent || stillRepeatable(method, headers, mintedHeader, retry.idempotency)
-    return again ? null : 'not-repeatable'
+    if (exchange.memory?.stillWorthIt(retry) === false) return 'not-retryable'
+    return mayRepeat(exchange, retry.idempotency) ? null : 'not-repeatable'
   }
 
   #refuse(downstream: Downstream, found: Nowhere): void {

@@ -18,6 +18,9 @@ export function variableInLine({ start, text }: Line): Explained | null {
 /** What a shell or a container expands; `/$metadata` is a path, and `$` alone may be in a header name. */
 const WHOLE = /^\$[A-Z_][A-Z0-9_]*$/
 
+/** Values of header fields are text of any kind. */
+const FREE = new Set(['headers', 'onHeaders'])
+
 /** In texts that may be nearly anything. `metadata` is for whoever wrote it. */
 export function variableFindings({ root }: ParsedDocument): Finding[] {
   const findings: Finding[] = []
@@ -29,7 +32,9 @@ export function variableFindings({ root }: ParsedDocument): Finding[] {
     } else if (typeof value === 'object' && value !== null && !seen.has(value)) {
       seen.add(value)
       const isList = Array.isArray(value)
-      for (const [key, inner] of Object.entries(value)) walk(inner, [...path, isList ? Number(key) : key])
+      for (const [key, inner] of Object.entries(value)) {
+        if (!FREE.has(key)) walk(inner, [...path, isList ? Number(key) : key])
+      }
     }
   }
   walk(valueAt(root, ['spec']), ['spec'])
