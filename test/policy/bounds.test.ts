@@ -53,6 +53,16 @@ describe('a file of one MiB', () => {
     expect(all.filter(({ severity }) => severity === 'error').length).toBeLessThan(1300)
   })
 
+  it('of routes with several mistakes each is judged up to a thousand errors', () => {
+    const routes = numbered(
+      1000,
+      n => `    - { name: r${n}, match: { path: x }, retry: { maxAttempts: 0, maxBody: 1 }, timeouts: { total: x } }\n`,
+    )
+    const { all } = load(`${upstream()}  routes:\n${routes}`)
+    expect(all.length).toBeLessThanOrEqual(1001)
+    expect(all[0]?.text).toBe('has 1000 errors and more: what follows is not looked at')
+  })
+
   it('of one long text is no trouble', () => {
     const long = filled(' x\n').slice(0, MiB - 200)
     expect(messagesOf(`x-a: |\n${long}\n${upstream()}`)).toEqual([])
