@@ -64,7 +64,7 @@ export function unknownKeyFinding(
   }
   const near = nearest(key, known)
   // Hardly anything else is meant by one of our words in other dress.
-  const isOurs = near !== null && (plain(near) === plain(key) || `${plain(key)}s` === plain(near))
+  const isOurs = near !== null && (plain(near) === plain(key) || (parent.at(-1) === 'match' && near === `${key}s`))
   const foreign = isOurs ? null : inRoute(at, foreignKeyPath(key, value))
   if (foreign !== null && (near === null || foreign !== here(near))) {
     const suggestion = foreign.startsWith(`${at}.`) && at !== '' ? foreign.slice(at.length + 1) : foreign
