@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import type { Snapshot } from '../core/snapshot.js'
 import { type KnownDocuments, packKnown } from './known-documents.js'
-import { type LoadResult, loadDocuments } from './load.js'
+import { knownAfter, type LoadResult, loadDocuments } from './load.js'
 import type { Load, LoadRequest } from './load-request.js'
 import { type HeldUpstreams, heldOf, type PackedAnswer, unpackAnswer } from './load-wire.js'
 import { readDocuments } from './read-documents.js'
@@ -63,7 +63,7 @@ export function loadAtStart(
   const loaded = loadDocuments(source, set, { mode, generation: 1 })
   const snapshot = loaded.ok ? loaded.snapshot : loaded.partial
   const loader = new WorkerLoader()
-  if (snapshot !== undefined) loader.adopt(set.known, snapshot)
+  if (snapshot !== undefined) loader.adopt(loaded.ok ? set.known : knownAfter(set), snapshot)
   return { loaded, load: loader.load }
 }
 
