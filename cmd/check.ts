@@ -49,7 +49,7 @@ type Writer = (checked: Checked, strict: boolean, version: string) => Promise<st
 const WRITERS: Readonly<Record<CheckFlags['output'], Writer>> = {
   text,
   github,
-  json: async ({ sources: _, ...report }) => `${JSON.stringify(report, null, 2)}\n`,
+  json: async ({ sources: _, shown: __, ...report }) => `${JSON.stringify(report, null, 2)}\n`,
   sarif: async ({ messages, sources }, _, version) => {
     const { sarifLog } = await import('../src/policy/check-sarif.js')
     return `${JSON.stringify(sarifLog(messages, sources, { version, cwd: process.cwd() }), null, 2)}\n`
@@ -58,14 +58,14 @@ const WRITERS: Readonly<Record<CheckFlags['output'], Writer>> = {
 
 async function text(checked: Checked, strict: boolean): Promise<string> {
   const { formatMessages } = await import('../src/policy/messages.js')
-  const { messages, sources } = checked
+  const { shown, sources } = checked
   const { columns } = process.stdout
   const color = wantsColor(process.stdout, process.env)
-  const first = messages[0]
+  const first = shown[0]
   const summary = await summaryLine(checked, strict)
   if (first === undefined) return summary
   const hint = `for more about a code: forbear explain --code ${first.code}\n`
-  return `${formatMessages(messages, { sources, color, columns })}\n\n${summary}${hint}`
+  return `${formatMessages(shown, { sources, color, columns })}\n\n${summary}${hint}`
 }
 
 async function github(checked: Checked, strict: boolean): Promise<string> {

@@ -47,6 +47,20 @@ export function repeatable(kind: Repeatability['kind']): boolean {
   return kind !== 'none'
 }
 
+/**
+ * Whether the policy of now still lets a request be repeated whose attempts carried the app's `headers` and our own key,
+ * if any, in `mintedHeader`: a key that it has added since is in none of them.
+ */
+export function stillRepeatable(
+  method: string,
+  headers: readonly string[],
+  mintedHeader: string | null,
+  now: IdempotencySettings,
+): boolean {
+  const { kind } = repeatability(method, headers, now)
+  return kind === 'generate' ? mintedHeader !== null && now.keyHeaders.includes(mintedHeader) : repeatable(kind)
+}
+
 /** Clients send the key bare or, as the draft wants it, as a quoted string; both may be empty. */
 function hasKey(value: string | undefined): boolean {
   return value !== undefined && value !== '' && value !== '""'

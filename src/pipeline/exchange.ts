@@ -166,7 +166,7 @@ export class Exchange implements AppListener, Call, ActiveCall {
 
   onFailure(failure: RunFailure, facts: AttemptFacts): void {
     this.#run = null
-    this.#remember().lastFailure = failure
+    this.#remember().fail(failure)
     const step = nextStep(this, this.#remember(), facts, failure)
     if (step.retry) this.#retry(step.delayMs, facts, null, failure.text)
     else this.stop(step.denied, step.outcome)

@@ -10,6 +10,7 @@ import type { Lane } from './lane.js'
 import type { AppListener, Downstream, RequestAddress, UpgradeDecision, UpgradeRequest } from './ports.js'
 import { rehearse } from './rehearsal.js'
 import { withoutQuery } from './report.js'
+import { mayRepeat } from './retry-step.js'
 import { matchRoute } from './route.js'
 import { Switches } from './switches.js'
 import { UpgradeCall } from './upgrade-call.js'
@@ -200,7 +201,8 @@ export class Pipeline {
     const route = now.routes.find(candidate => candidate.name === exchange.route)
     const { retry } = route?.policy ?? now.policy
     if (exchange.attempts >= retry.maxAttempts) return 'retries-exhausted'
-    return exchange.memory?.stillWorthIt(retry) === false ? 'not-retryable' : null
+    if (exchange.memory?.stillWorthIt(retry) === false) return 'not-retryable'
+    return mayRepeat(exchange, retry.idempotency) ? null : 'not-repeatable'
   }
 
   #refuse(downstream: Downstream, found: Nowhere): void {

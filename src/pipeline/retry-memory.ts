@@ -20,6 +20,8 @@ export class RetryMemory {
   /** The last failed answer, being kept. */
   held: AttemptRun | null = null
   lastFailure: RunFailure | null = null
+  /** An attempt may have had its effect upstream. */
+  reached = false
   previousDelayMs: number | null = null
   /** Why no further attempt was made. */
   denied: DenialReason | null = null
@@ -40,8 +42,15 @@ export class RetryMemory {
     this.held = run
     this.#head = head
     this.lastFailure = null
+    this.reached = true
     run.hold(HELD_ANSWER_BYTES)
     if (run.connection !== null) this.avoid.push(run.connection)
+  }
+
+  /** An attempt ended without an answer. */
+  fail(failure: RunFailure): void {
+    this.lastFailure = failure
+    this.reached ||= !failure.nothingSent
   }
 
   /** Another attempt follows after so long. */

@@ -1,6 +1,7 @@
 import { backoffDelayMs } from '../core/backoff.js'
 import type { AttemptFacts } from '../core/classify.js'
 import { decideRetry } from '../core/decide.js'
+import { type IdempotencySettings, stillRepeatable } from '../core/idempotency.js'
 import type { DeliveredOutcome, DenialReason } from '../core/reasons.js'
 import type { RunFailure } from './attempt-report.js'
 import type { Exchange } from './exchange.js'
@@ -56,6 +57,14 @@ export function nextStep(
   const { reason } = decision
   const denied = reason === 'not-retryable' ? null : reason
   return { retry: false, denied, outcome: OUTCOME_OF[reason] ?? (reason as DeliveredOutcome) }
+}
+
+/** Under the policy of now: nothing of the request has reached the upstream, or the upstream knows it again. */
+export function mayRepeat(exchange: Exchange, now: IdempotencySettings): boolean {
+  const { memory, freshUsed, downstream, mintedKey, policy } = exchange
+  if (!memory?.reached && !freshUsed) return true
+  const header = mintedKey === null ? null : (policy.retry.idempotency.keyHeaders[0] ?? null)
+  return stillRepeatable(downstream.method, downstream.headers, header, now)
 }
 
 /** Ends a request whose granted attempt may not be sent after all. */

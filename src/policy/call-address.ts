@@ -21,6 +21,7 @@ export function parseCallAddress(url: string): CallAddress | null {
   const parts = ABSOLUTE.exec(url)
   if (parts === null) return null
   const [, scheme = '', host = '', rest = ''] = parts
+  if (host.startsWith('[') && !host.includes(']')) return null
   const port = scheme.toLowerCase() === 'https' ? 443 : 80
   const authority = /:\d+$/.test(host) ? host : `${host}:${port}`
   if (Number(authority.slice(authority.lastIndexOf(':') + 1)) > MAX_PORT) return null

@@ -1,8 +1,7 @@
 /** Everything wrong with the policies at some paths, for a person or a pipeline that is about to ship them. */
 import { setsOf } from './check-sets.js'
-import { loadPolicies } from './load.js'
+import { type LoadResult, loadPolicies } from './load.js'
 import type { PolicyMessage } from './messages.js'
-import type { Left } from './shown-messages.js'
 import { fileLabel, type PolicySource } from './source.js'
 
 export interface CheckReport {
@@ -21,20 +20,23 @@ export type SourceTexts = ReadonlyMap<string, string>
 
 export interface Checked extends CheckReport {
   readonly sources: SourceTexts
+  /** Of `messages` those that people are shown. */
+  readonly shown: readonly PolicyMessage[]
 }
 
 /** The paths must exist; `stdin` is read where one of them is `-`. */
 export function checkPaths(paths: readonly string[], stdin: Uint8Array = new Uint8Array()): Checked {
   const sets = setsOf(paths, stdin)
   const reports = sets.map(checkSet)
-  const messages = reports.flatMap(report => report.messages)
+  const messages = reports.flatMap(({ all }) => all)
   return {
     version: 1,
     files: sets.reduce((sum, set) => sum + set.files.length, 0),
     upstreams: reports.reduce((sum, report) => sum + report.upstreams, 0),
-    errors: countOf(reports, 'error'),
-    warnings: countOf(reports, 'warning'),
+    errors: countOf(messages, 'error'),
+    warnings: countOf(messages, 'warning'),
     messages,
+    shown: reports.flatMap(report => report.messages),
     sources: new Map(sets.flatMap(set => set.files.map(({ name, text }) => [fileLabel(set, name), text] as const))),
   }
 }
@@ -51,24 +53,17 @@ export function summaryOf({ files, upstreams, errors, warnings }: CheckReport, s
   return `${counts.join(', ')}${strict && warnings > 0 ? '; warnings fail (--strict)' : ''}`
 }
 
-interface SetReport {
+interface SetReport extends Pick<LoadResult, 'all' | 'messages'> {
   readonly upstreams: number
-  readonly messages: readonly PolicyMessage[]
-  readonly left: Left
 }
 
 function checkSet(source: PolicySource): SetReport {
   const result = loadPolicies(source, { mode: 'valid-only', generation: 1 })
   const snapshot = result.ok ? result.snapshot : result.partial
-  return {
-    upstreams: snapshot === undefined ? 0 : snapshot.upstreams.size + snapshot.invalid.size,
-    messages: result.messages,
-    left: result.left,
-  }
+  const { all, messages } = result
+  return { all, messages, upstreams: snapshot === undefined ? 0 : snapshot.upstreams.size + snapshot.invalid.size }
 }
 
-/** Those that are not shown count, the message that says so does not. */
-function countOf(reports: readonly SetReport[], wanted: PolicyMessage['severity']): number {
-  const isOne = ({ severity, code }: PolicyMessage) => severity === wanted && code !== 'FB019' && code !== 'FB069'
-  return reports.reduce((sum, { messages, left }) => sum + messages.filter(isOne).length + left[`${wanted}s`], 0)
+function countOf(messages: readonly PolicyMessage[], wanted: PolicyMessage['severity']): number {
+  return messages.filter(({ severity }) => severity === wanted).length
 }

@@ -6,12 +6,15 @@ import { message, type Path, valueAt, whereText } from './document.js'
 import type { JudgedDocument } from './judge.js'
 import type { PolicyMessage } from './messages.js'
 import { isFaulty } from './overlay.js'
+import type { DocumentSet } from './read-documents.js'
 import { parseTarget } from './target.js'
 
 export interface Conflicts {
   readonly messages: readonly PolicyMessage[]
   /** All sides of a conflict: which of them is meant is not for us to guess. */
   readonly documents: ReadonlySet<JudgedDocument>
+  /** Those that the messages are about: the others were there before. */
+  readonly late: ReadonlySet<JudgedDocument>
 }
 
 interface Claim {
@@ -27,11 +30,14 @@ interface Claim {
   readonly base?: string
 }
 
-export function findConflicts(judged: readonly JudgedDocument[]): Conflicts {
+/** Whoever claims what an earlier one has gets the message: the earlier one is in force, or stands above. */
+export function findConflicts({ judged, seniority }: Pick<DocumentSet, 'judged' | 'seniority'>): Conflicts {
   const messages: PolicyMessage[] = []
   const documents = new Set<JudgedDocument>()
+  const late = new Set<JudgedDocument>()
   const taken = new Map<string, Claim[]>()
-  for (const claim of judged.flatMap(claimsOf)) {
+  const rank = (one: JudgedDocument) => seniority.get(one) ?? 0
+  for (const claim of [...judged].sort((a, b) => rank(a) - rank(b)).flatMap(claimsOf)) {
     const key = `${claim.code} ${claim.key}`
     const others = taken.get(key) ?? []
     const other = others.find(earlier => conflicts(earlier, claim))
@@ -40,10 +46,13 @@ export function findConflicts(judged: readonly JudgedDocument[]): Conflicts {
       continue
     }
     const { code, path } = claim
-    if (CODES[code].severity === 'error') documents.add(other.owner).add(claim.owner)
+    if (CODES[code].severity === 'error') {
+      documents.add(other.owner).add(claim.owner)
+      late.add(claim.owner)
+    }
     messages.push(message(claim.owner.document, { code, path, text: claim.text(other) }))
   }
-  return { messages, documents }
+  return { messages, documents, late }
 }
 
 function conflicts(a: Claim, b: Claim): boolean {

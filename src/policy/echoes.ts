@@ -1,5 +1,5 @@
 /** One mistake often breaks several rules of the schema: what only follows from another finding is left out. */
-import { type Finding, type Path, pathText } from './document.js'
+import { type Finding, pathText } from './document.js'
 import { listText } from './schema-words.js'
 import type { UnknownKey } from './unknown-key.js'
 
@@ -9,8 +9,16 @@ export function withoutEchoes(drafts: readonly Draft[]): Finding[] {
   const unknown = drafts.filter((draft): draft is UnknownKey => 'meant' in draft)
   const meant = new Set(unknown.flatMap(key => key.meant))
   const hollow = drafts.filter(({ code }) => code === 'FB032' || code === 'FB033')
-  const strays = new Map(hollow.map(draft => [draft, straysOf(draft, unknown)] as const))
+  const beside = new Map<string, UnknownKey[]>()
+  for (const key of unknown) {
+    const at = pathText(key.path.slice(0, -1))
+    const there = beside.get(at)
+    if (there === undefined) beside.set(at, [key])
+    else there.push(key)
+  }
+  const strays = new Map(hollow.map(draft => [draft, straysOf(draft, beside)] as const))
   const told = new Set([...[...strays.values()].flat(), ...bareEchoes(drafts, unknown)])
+  const meantPaths = new Set([...meant].flatMap(prefixes))
   const shapes = drafts
     .filter(({ code, text }) => code === 'FB038' && text.startsWith('must be'))
     .map(({ path }) => pathText(path))
@@ -20,7 +28,7 @@ export function withoutEchoes(drafts: readonly Draft[]): Finding[] {
     if (shapes.some(shape => pathText(draft.path).startsWith(`${shape}[`))) return []
     const below = strays.get(draft) ?? []
     if (below.length > 0) return [hollowFinding(draft, below)]
-    const isEcho = draft.code === 'FB032' && [...meant].some(path => covers(draft.path, path))
+    const isEcho = draft.code === 'FB032' && meantPaths.has(pathText(draft.path))
     return isEcho ? [] : [plain(draft)]
   })
 }
@@ -34,13 +42,11 @@ function bareEchoes(drafts: readonly Draft[], unknown: readonly UnknownKey[]): U
 }
 
 /** Keys that stand beside an empty or missing mapping and belong under it. */
-function straysOf({ path }: Draft, unknown: readonly UnknownKey[]): UnknownKey[] {
+function straysOf({ path }: Draft, beside: ReadonlyMap<string, readonly UnknownKey[]>): UnknownKey[] {
   const home = pathText(path)
-  const beside = pathText(path.slice(0, -1))
-  return unknown.filter(
-    ({ path: own, meant }) =>
-      pathText(own.slice(0, -1)) === beside &&
-      meant.some(one => one.startsWith(`${home}.`) && !one.slice(home.length + 1).includes('.')),
+  const there = beside.get(pathText(path.slice(0, -1))) ?? []
+  return there.filter(({ meant }) =>
+    meant.some(one => one.startsWith(`${home}.`) && !one.slice(home.length + 1).includes('.')),
   )
 }
 
@@ -62,9 +68,10 @@ function hollowFinding({ code, path }: Draft, strays: readonly UnknownKey[]): Fi
   }
 }
 
-function covers(path: Path, inner: string): boolean {
-  const outer = pathText(path)
-  return inner === outer || inner.startsWith(`${outer}.`)
+/** `a.b.c` → `a`, `a.b`, `a.b.c`. */
+function prefixes(path: string): string[] {
+  const parts = path.split('.')
+  return parts.map((_, at) => parts.slice(0, at + 1).join('.'))
 }
 
 function plain(draft: Draft): Finding {

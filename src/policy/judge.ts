@@ -9,7 +9,8 @@ import { type Identity, identityFindings, identityOf, type Kind } from './identi
 import type { PolicyMessage } from './messages.js'
 import { isFaulty, WHOLE } from './overlay.js'
 import { schemaFindings } from './schema-findings.js'
-import { blameVariable } from './variables.js'
+import { blameVariable, variableFindings } from './variables.js'
+import { MOST_ERRORS } from './yaml-stream.js'
 
 export interface JudgedDocument extends Identity {
   readonly document: ParsedDocument
@@ -34,11 +35,13 @@ export function judgeDocument(document: ParsedDocument): JudgedDocument {
   const found = document.readable ? findingsOf(document, identity) : []
   const findings = found.map(finding => blameVariable(document, finding))
   const errors = findings.filter(({ code }) => CODES[code].severity === 'error')
+  // Beyond the last that is told there may be more.
+  const isTold = document.readable && errors.length < MOST_ERRORS
   return {
     ...identity,
     document,
     messages: findings.map(finding => message(document, finding)),
-    faults: new Set(document.readable ? errors.map(({ path }) => pathText(path)) : [WHOLE]),
+    faults: new Set(isTold ? errors.map(({ path }) => pathText(path)) : [WHOLE]),
     valid: document.intact && errors.length === 0,
   }
 }
@@ -50,8 +53,10 @@ function findingsOf(document: ParsedDocument, { kind }: Identity): Finding[] {
   const fromSchema = validate(document.root) ? [] : schemaFindings(document, validate.errors ?? [])
   const own = [...findings, ...fromSchema.filter(({ path }) => !isIdentity(path, findings))]
   const said = new Set(own.map(({ path }) => pathText(path)))
+  const variables = variableFindings(document).filter(({ path }) => !isFaulty(said, path))
+  for (const { path } of variables) said.add(pathText(path))
   const further = [...formatFindings(document.root, ['spec']), ...documentFindings(document)]
-  return [...own, ...further.filter(({ path }) => !isFaulty(said, path))]
+  return [...own, ...variables, ...further.filter(({ path }) => !isFaulty(said, path))].slice(0, MOST_ERRORS)
 }
 
 /** The schema says of `apiVersion` and of what it is misspelt as what has been said. */

@@ -1,6 +1,6 @@
 import type { Snapshot } from '../core/snapshot.js'
 import type { KnownDocuments } from './known-documents.js'
-import { type LoadResult, loadDocuments } from './load.js'
+import { knownAfter, type LoadResult, loadDocuments } from './load.js'
 import { formatMessage } from './messages.js'
 import { readDocuments } from './read-documents.js'
 import { readPolicyDirectory } from './source.js'
@@ -47,7 +47,7 @@ export function loadHere(request: LoadRequest, known: () => KnownDocuments): Loa
   const set = readDocuments(source, known())
   const result = loadDocuments(source, set, request)
   const told = { messages: result.messages.map(formatMessage), documentsParsed: set.parsed }
-  return { answer: { ...conclusionOf(result, source.hash), ...told }, known: set.known }
+  return { answer: { ...conclusionOf(result, source.hash), ...told }, known: result.ok ? set.known : knownAfter(set) }
 }
 
 function conclusionOf(result: LoadResult, hash: string) {

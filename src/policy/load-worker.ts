@@ -8,4 +8,4 @@ import { packAnswer } from './load-wire.js'
 const { known: before, held, ...request } = workerData as WorkerRequest
 const { answer, known } = loadHere(request, () => (before === null ? new Map() : unpackKnown(before)))
 const told: WorkerAnswer = { packed: packAnswer(answer, held), known: known === null ? before : packKnown(known) }
-parentPort?.postMessage(told)
+parentPort?.postMessage(told, told.known === null ? [] : [told.known.buffer])

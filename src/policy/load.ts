@@ -3,13 +3,14 @@ import type { InvalidUpstream, Snapshot, UpstreamSnapshot } from '../core/snapsh
 import { type Conflicts, findConflicts } from './claims.js'
 import { compileUpstream, type Effective, effectiveOf, listenOf, matchOf } from './compile-upstream.js'
 import type { JudgedDocument } from './judge.js'
+import type { KnownDocuments } from './known-documents.js'
 import { distinctMessages, type PolicyMessage } from './messages.js'
 import { isTouched } from './overlay.js'
 import { type DocumentSet, readDocuments } from './read-documents.js'
 import { PolicyLayers, type Resolved } from './resolve.js'
 import { routeMessages } from './route-rules.js'
 import { budgetMessages, ruleMessages } from './rule-messages.js'
-import { type Left, shownMessages } from './shown-messages.js'
+import { type Shown, shownMessages } from './shown-messages.js'
 import type { PolicySource } from './source.js'
 
 export interface LoadOptions {
@@ -19,21 +20,19 @@ export interface LoadOptions {
 }
 
 /** Plain data throughout: it can be cloned to another thread. */
-export type LoadResult =
-  | {
-      readonly ok: true
-      readonly snapshot: Snapshot
-      /** Warnings. */
-      readonly messages: readonly PolicyMessage[]
-      readonly left: Left
-    }
-  | {
-      readonly ok: false
-      readonly messages: readonly PolicyMessage[]
-      readonly left: Left
-      /** With `valid-only`, where there was at least one document, good or bad. */
-      readonly partial?: Snapshot
-    }
+export type LoadResult = Shown &
+  (
+    | {
+        /** All messages are warnings. */
+        readonly ok: true
+        readonly snapshot: Snapshot
+      }
+    | {
+        readonly ok: false
+        /** With `valid-only`, where there was at least one document, good or bad. */
+        readonly partial?: Snapshot
+      }
+  )
 
 interface Compiled {
   readonly judged: JudgedDocument
@@ -48,16 +47,13 @@ export function loadPolicies(source: PolicySource, options: LoadOptions): LoadRe
 }
 
 /** @param set read from the source */
-export function loadDocuments(
-  source: PolicySource,
-  { judged, messages: found }: DocumentSet,
-  { mode, generation }: LoadOptions,
-): LoadResult {
-  const conflicts = findConflicts(judged)
+export function loadDocuments(source: PolicySource, set: DocumentSet, { mode, generation }: LoadOptions): LoadResult {
+  const { judged, messages: found } = set
+  const conflicts = findConflicts(set)
   const layers = new PolicyLayers(judged)
   const compiled = judged.filter(({ kind }) => kind === 'Upstream').map(one => compile(one, layers, conflicts))
   const messages = distinctMessages([
-    ...found,
+    ...found.map(one => layers.withKnownRef(one)),
     ...conflicts.messages,
     ...compiled.flatMap(one => one.messages),
     ...unusedPolicyMessages(judged, layers, compiled),
@@ -68,6 +64,12 @@ export function loadDocuments(
   }
   if (mode === 'all' || judged.length === 0) return { ok: false, ...shown }
   return { ok: false, ...shown, partial: snapshotOf(source, generation, compiled) }
+}
+
+/** What the next load need not parse. Who came late to a name or port stays late until the conflict is over. */
+export function knownAfter(set: DocumentSet): KnownDocuments {
+  const { late } = findConflicts(set)
+  return new Map([...set.known].filter(([, documents]) => !documents.some(one => late.has(one))))
 }
 
 function compile(judged: JudgedDocument, layers: PolicyLayers, { documents }: Conflicts): Compiled {

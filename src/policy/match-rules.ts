@@ -98,8 +98,8 @@ function methodFindings(root: unknown, at: Path): Finding[] {
         { code: 'FB071', path, text: `${method} is a method of that name here: for any method, leave methods out` },
       ]
     }
-    const near = nearest(method, COMMON)
-    if (near === null || !/^[A-Z]+$/.test(method)) return []
+    const near = /^[A-Z]+$/.test(method) ? nearest(method, COMMON) : null
+    if (near === null) return []
     return [{ code: 'FB071', path, text: `${quote(method)} is not a method that is in use`, suggestion: near }]
   })
 }

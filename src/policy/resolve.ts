@@ -6,6 +6,9 @@ import type { PolicyMessage } from './messages.js'
 import { nearest } from './nearest.js'
 import { BUILT_IN_FIELDS, type Fields, isFaulty, type Layer, overlay } from './overlay.js'
 
+/** Of names, in search of the nearest; each costs some µs. */
+const MOST_COMPARISONS = 20_000
+
 const DEFAULT = 'default'
 const RANK = { default: 1, policy: 2, upstream: 3, route: 4 } as const
 
@@ -23,6 +26,7 @@ export class PolicyLayers {
   readonly #upstreams: ReadonlySet<string | null>
   readonly #base: Fields
   readonly #byName = new Map<string, Fields>()
+  #comparisons = 0
 
   constructor(judged: readonly JudgedDocument[]) {
     this.#policies = policiesByName(judged)
@@ -53,14 +57,25 @@ export class PolicyLayers {
     return { effective: effectiveOf(fields, own), policies, messages: this.#missing(upstream, ref) }
   }
 
+  /** A name of the wrong form is told by its document, which does not know whether the right one exists. */
+  withKnownRef(message: PolicyMessage): PolicyMessage {
+    const { path, suggestion } = message
+    if (path !== 'spec.policyRef' || suggestion === null || this.#policies.has(suggestion)) return message
+    return { ...message, suggestion: null }
+  }
+
   #missing({ document }: JudgedDocument, ref: string | null): PolicyMessage[] {
     if (ref === null || this.#policies.has(ref)) return []
     const names = [...this.#policies.keys()]
     // A name of the wrong form is refused itself.
-    const suggestion = nearest(
-      ref,
-      names.filter(name => /^[a-z0-9-]+$/.test(name)),
-    )
+    const suggestion =
+      this.#comparisons > MOST_COMPARISONS
+        ? null
+        : nearest(
+            ref,
+            names.filter(name => /^[a-z0-9-]+$/.test(name)),
+          )
+    this.#comparisons += names.length
     const known =
       names.length === 0
         ? 'there is none in this set'

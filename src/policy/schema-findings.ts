@@ -9,25 +9,22 @@ import { statusesMeant } from './status-hints.js'
 import { synonym } from './synonyms.js'
 import { typeFinding } from './type-findings.js'
 import { unknownKeyFinding } from './unknown-key.js'
+import { MOST_ERRORS } from './yaml-stream.js'
 
 /** One value can break several rules at once; the first of these is the one to speak of. */
 const ORDER = ['type', 'const', 'enum', 'pattern']
 
-/** Of one document; each costs some µs to put into words, and no more than 100 are shown. */
-const MOST = 1000
-
 export function schemaFindings(document: ParsedDocument, errors: readonly ErrorObject[]): Finding[] {
   const worst = new Map<string, ErrorObject>()
-  for (const error of errors.slice(0, MOST)) {
+  for (const error of errors.slice(0, MOST_ERRORS)) {
     // Told by the propertyNames error around it.
     if (error.propertyName !== undefined) continue
     const subject = `${error.instancePath}\0${subjectKey(error)}`
     const other = worst.get(subject)
     if (other === undefined || rank(error) < rank(other)) worst.set(subject, error)
   }
-  return withoutEchoes(
-    [...worst.values()].flatMap(error => twinFindings(document, error) ?? [finding(document, error)]),
-  )
+  const drafts = [...worst.values()].flatMap(error => twinFindings(document, error) ?? [finding(document, error)])
+  return withoutEchoes(drafts.slice(0, MOST_ERRORS))
 }
 
 /** Every item that an earlier one equals: the validator stops at the first pair. */
@@ -41,7 +38,7 @@ function twinFindings(document: ParsedDocument, { keyword, instancePath, data }:
       else return [{ code: 'FB038', path: [...path, index], text: TWICE }]
       return []
     })
-    .slice(0, MOST)
+    .slice(0, MOST_ERRORS)
 }
 
 export const TWICE = 'this item is in the list twice'

@@ -70,5 +70,8 @@ function shorten(text: string): string {
 }
 
 export function withoutSecrets(text: string): string {
-  return text.replace(/\/\/[^/?#]*@/g, '//***@').replace(/(:\/\/[^?#]*)([?#]).*$/s, '$1$2***')
+  const bare = text.replace(/\/\/[^/?#]*@/g, '//***@')
+  const scheme = bare.indexOf('://')
+  const query = scheme === -1 ? -1 : bare.slice(scheme).search(/[?#]/)
+  return query === -1 ? bare : `${bare.slice(0, scheme + query + 1)}***`
 }

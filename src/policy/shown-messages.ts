@@ -5,6 +5,8 @@ import { fileMessage, type PolicyMessage } from './messages.js'
 const MOST = 100
 
 export interface Shown {
+  /** For a machine, which has room for them. */
+  readonly all: readonly PolicyMessage[]
   /** In the order given; with more than 100, the errors first, and a last message that counts the rest. */
   readonly messages: readonly PolicyMessage[]
   readonly left: Left
@@ -16,7 +18,7 @@ export interface Left {
 }
 
 export function shownMessages(list: readonly PolicyMessage[]): Shown {
-  if (list.length <= MOST) return { messages: list, left: { errors: 0, warnings: 0 } }
+  if (list.length <= MOST) return { all: list, messages: list, left: { errors: 0, warnings: 0 } }
   const errors = list.filter(({ severity }) => severity === 'error')
   const warnings = list.filter(({ severity }) => severity === 'warning')
   const kept = new Set([...errors, ...warnings].slice(0, MOST))
@@ -24,7 +26,7 @@ export function shownMessages(list: readonly PolicyMessage[]): Shown {
     errors: Math.max(0, errors.length - MOST),
     warnings: warnings.filter(one => !kept.has(one)).length,
   }
-  return { messages: [...list.filter(one => kept.has(one)), rest(left)], left }
+  return { all: list, messages: [...list.filter(one => kept.has(one)), rest(left)], left }
 }
 
 function rest({ errors, warnings }: Left): PolicyMessage {

@@ -94,11 +94,22 @@ function readText(path: string): string | TextFault {
 /** What a file, or standard input, says; or why it cannot be used. */
 export function textOf(bytes: Uint8Array): string | TextFault {
   if (bytes.length > MAX_FILE_BYTES) return tooLarge(bytes.length)
+  if (isUtf16(bytes)) return { code: 'FB003', text: 'is UTF-16 text: save it as UTF-8' }
+  if (bytes.includes(0)) return { code: 'FB003', text: 'is not text: it has NUL bytes' }
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
     return { code: 'FB003', text: 'is not UTF-8 text' }
   }
+}
+
+/** By its byte order mark, or else by the NUL that is half of its first letter. */
+function isUtf16(bytes: Uint8Array): boolean {
+  const [first, second, third, fourth] = bytes
+  if (bytes.length % 2 === 1) return false
+  if (first === 0xff && second === 0xfe) return third !== 0 || fourth !== 0
+  if (first === 0xfe && second === 0xff) return true
+  return first === 0 ? second !== 0 && third === 0 && fourth !== 0 : second === 0 && third !== 0 && fourth === 0
 }
 
 function tooLarge(bytes: number): TextFault {

@@ -2,7 +2,7 @@ import type { TargetSnapshot } from '../core/snapshot.js'
 
 export type ParsedTarget = TargetSnapshot | { readonly error: string }
 
-const SHAPE = /^(https?):\/\/(\[[^\]]*\]|[^:/?#]*)(?::(\d+))?(\/[^?#]*)?$/
+const SHAPE = /^(https?):\/\/(\[[^\]]*\]|[^:/?#]+)(?::(\d+))?(\/[^?#]*)?$/
 /** As nginx writes it: the socket file ends at the second colon. */
 const UNIX_SHAPE = /^(https?):\/\/unix:(\/[^:?#]*)(?::(\/[^?#]*))?$/
 const NO_SOCKET = 'names no socket file: write http://unix:/run/app.sock, and a base path after a second colon'

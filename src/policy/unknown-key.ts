@@ -64,14 +64,21 @@ export function unknownKeyFinding(
     const where = `${listText(homes)}${homes.includes(at) ? ' of an Upstream' : ''}`
     return { ...found, text: `${unknown} here; it belongs under ${where}`, meant: homes.map(home => `${home}.${key}`) }
   }
-  const foreign = inRoute(at, foreignKeyPath(key, value))
   const near = nearest(key, known)
+  // Hardly anything else is meant by one of our words in other dress.
+  const isOurs = near !== null && (plain(near) === plain(key) || (parent.at(-1) === 'match' && near === `${key}s`))
+  const foreign = isOurs ? null : inRoute(at, foreignKeyPath(key, value))
   if (foreign !== null && (near === null || foreign !== here(near))) {
     const suggestion = foreign.startsWith(`${at}.`) && at !== '' ? foreign.slice(at.length + 1) : foreign
     return { ...found, text: unknown, suggestion, meant: [foreign] }
   }
   if (near !== null) return { ...found, text: unknown, suggestion: near, meant: [here(near)] }
   return { ...found, ...elsewhere(parent, key, unknown, known) }
+}
+
+/** `Retry_On ` → `retryon`. */
+function plain(key: string): string {
+  return key.toLowerCase().replace(/[-_\s]/g, '')
 }
 
 /** Misspelt and misplaced at once; else what may stand here. */

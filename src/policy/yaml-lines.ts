@@ -65,6 +65,8 @@ function hiddenMark(line: string): string {
 
 function missing(item: string, bare: string): string {
   if (/^-{2,}$/.test(bare)) return `${bare} stands between no documents: the mark is exactly three dashes, ---`
+  const [quoted] = /^"[^"]*"(?= *:)/.exec(item) ?? []
+  if (quoted !== undefined) return `a comma is missing before ${shorten(quoted)}`
   const [, glued, value] = /^([\w.-]+):(\S.*)$/.exec(item) ?? []
   if (glued !== undefined) return `a space is missing after the colon: write ${glued}: ${shorten(value)}`
   const [, name, equal] = /^([\w.-]+) *=> *(\S.*)$/.exec(item) ?? /^([\w.-]+) *= *(\S.*)$/.exec(item) ?? []

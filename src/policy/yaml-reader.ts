@@ -10,6 +10,8 @@ import { MERGE, readKey } from './yaml-keys.js'
 
 /** Values in one document once aliases are expanded. The largest honest set (200 upstreams with 5 routes each) has about 50 000. */
 const MAX_VALUES = 200_000
+/** Beyond them a document is read no further. */
+const MAX_MISTAKES = 1000
 /** No document of ours is nested more than 8 deep. */
 export const MAX_DEPTH = 32
 
@@ -165,7 +167,7 @@ class Reader {
     const read = readKey(node)
     if ('key' in read) return read.key
     const finding: Finding = { code: 'FB016', path, text: read.refused, mark: spanOf(node) }
-    if (!read.torn) this.findings.push(finding)
+    if (!read.torn) this.#find(finding)
     else if (!this.torn) this.#tear(finding)
     return null
   }
@@ -174,7 +176,7 @@ class Reader {
     const lines = [first.key?.start ?? 0, spanOf(second).start].map(this.#lineOf)
     const where = lines[0] === lines[1] ? `both at line ${lines[0]}` : `at line ${lines[0]} and at line ${lines[1]}`
     const text = `the key ${key} stands here twice, ${where}: keep one`
-    this.findings.push({ code: 'FB011', path: [...path, key], text, mark: spanOf(second) })
+    this.#find({ code: 'FB011', path: [...path, key], text, mark: spanOf(second) })
   }
 
   #resolve(name: string, mark: Span, path: Path): Done {
@@ -192,8 +194,13 @@ class Reader {
   }
 
   #tear(finding: Finding): void {
-    this.findings.push(finding)
     this.torn = true
+    this.#find(finding)
+  }
+
+  #find(finding: Finding): void {
+    this.findings.push(finding)
+    if (this.findings.length >= MAX_MISTAKES) throw new Unreadable()
   }
 
   #stop(finding: Finding): never {

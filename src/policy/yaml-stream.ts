@@ -1,5 +1,5 @@
 /** Text to YAML documents, stopped as soon as there is more of it than any policy needs: what is not parsed costs nothing. */
-import { Composer, type Document, Lexer, Parser } from 'yaml'
+import { Composer, type CST, type Document, Lexer, Parser } from 'yaml'
 import type { MessageCode } from './codes.js'
 import { MAX_DEPTH } from './yaml-reader.js'
 
@@ -7,8 +7,13 @@ import { MAX_DEPTH } from './yaml-reader.js'
 const MAX_TOKENS = 400_000
 /** In one file; each costs some 50 µs, however empty it is. */
 const MAX_DOCUMENTS = 2000
+/** In one list or mapping; the longest that has a use are the routes of an upstream, of which there may be 1000. */
+const MAX_ENTRIES = 2000
 /** The first is the one that is told; each costs as much as ten values. */
 const MAX_FAULTS = 100
+
+/** In one file; each costs some 20 µs to put into words, and nobody mends more at once. */
+export const MOST_ERRORS = 1000
 
 /** Why the rest of the file was not read. */
 export interface Stop {
@@ -21,10 +26,11 @@ export interface Stop {
 export interface Room {
   tokens: number
   documents: number
+  errors: number
 }
 
 export function fileRoom(): Room {
-  return { tokens: MAX_TOKENS, documents: MAX_DOCUMENTS }
+  return { tokens: MAX_TOKENS, documents: MAX_DOCUMENTS, errors: MOST_ERRORS }
 }
 
 export interface YamlStream {
@@ -64,7 +70,7 @@ function* boundedTokens(text: string, room: Room, stopped: (stop: Stop) => void)
     room.tokens--
     // The document and the scalar are levels of the parser too. What is deeper by less is told at its place.
     const isDeep = parser.stack.length > 2 * MAX_DEPTH
-    const over = isDeep ? TOO_DEEP : excess(room)
+    const over = isDeep ? TOO_DEEP : isLong(parser.stack.at(-1)) ? TOO_LONG : excess(room)
     if (over !== null) return stopped({ ...over, offset })
   }
   for (const token of parser.end()) {
@@ -74,6 +80,15 @@ function* boundedTokens(text: string, room: Room, stopped: (stop: Stop) => void)
 }
 
 const TOO_DEEP = { code: 'FB014', text: `nested more than ${MAX_DEPTH} deep: no more is read` } as const
+
+const TOO_LONG = {
+  code: 'FB018',
+  text: `more than ${MAX_ENTRIES} entries in one list or mapping: no more are read`,
+} as const
+
+function isLong(open: CST.Token | undefined): boolean {
+  return open !== undefined && 'items' in open && open.items.length > MAX_ENTRIES
+}
 
 /** Why no more of the file is read. */
 export function excess({ tokens, documents }: Room): Omit<Stop, 'offset'> | null {

@@ -44,8 +44,14 @@ export function cpuMs(pid) {
 }
 
 /** Resident memory now, MiB. */
-export function rssMiB(pid) {
-  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))[1]) / 1024
+export const rssMiB = pid => statusMiB(pid, 'VmRSS')
+
+/** The most that it ever was, MiB. */
+export const peakRssMiB = pid => statusMiB(pid, 'VmHWM')
+
+function statusMiB(pid, field) {
+  const [, kib] = new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'latin1'))
+  return Number(kib) / 1024
 }
 
 export async function freePort() {

@@ -1,5 +1,5 @@
 // Edits of one document in a set of 200 upstreams × 5 routes, under load. `--check` fails on a broken floor.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { Agent, get } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,7 +8,18 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { filesOf, upstreamText } from './large-set.mjs'
-import { freePort, LOAD_CORE, median, pinned, rssMiB, SIDE_CORE, start, stop, untilReady } from './processes.mjs'
+import {
+  freePort,
+  LOAD_CORE,
+  median,
+  peakRssMiB,
+  pinned,
+  rssMiB,
+  SIDE_CORE,
+  start,
+  stop,
+  untilReady,
+} from './processes.mjs'
 
 const { values: flags } = parseArgs({
   options: {
@@ -20,6 +31,7 @@ const { values: flags } = parseArgs({
   },
 })
 const BLOCKED_LIMIT_MS = 50
+const SLOW_MS = 500
 const COMMAND = fileURLToPath(new URL('../../dist/cmd/forbear.js', import.meta.url))
 const PRELOAD = new URL('loop-delay.mjs', import.meta.url).href
 const upstreams = Number(flags.upstreams)
@@ -52,6 +64,10 @@ async function measure(fileCount) {
   const load = startLoad(side.port, Number(flags.rps))
   try {
     await sleep(3 * REST_MS)
+    await steady(load)
+    if (load.lost > 0) console.log(`${fileCount} files, lost before the first edit:`, { ...load.reasons })
+    Object.assign(load, { slow: 0, retried: 0, slowByConnection: 0 })
+    const overflowsBefore = listenOverflows()
     const rssBefore = rssMiB(side.child.pid)
     const rows = []
     for (let n = 1; n <= Number(flags.edits); n++) {
@@ -59,6 +75,7 @@ async function measure(fileCount) {
       documents[upstreams >> 1] = upstreamText(upstreams >> 1, target, 2 + (n % 5)) + '#\n'.repeat(n % 3)
       rows.push(await edit(side, directory, filesOf(documents, fileCount), load))
     }
+    tellSlow(fileCount, load, listenOverflows() - overflowsBefore)
     const of = field => rows.map(row => row[field])
     return {
       KB: Math.round(Object.values(files).join('').length / 1000),
@@ -71,10 +88,13 @@ async function measure(fileCount) {
       'own work ms': round(median(of('ownMs'))),
       worst: round(Math.max(...of('ownMs'))),
       'answer ms, worst': round(Math.max(...of('answerMs'))),
+      [`over ${SLOW_MS}`]: load.slow,
       sent: load.sent,
       lost: load.lost,
       'RSS MiB before': Math.round(rssBefore),
+      'half way': Math.round(rows[rows.length >> 1].rss),
       after: Math.round(rssMiB(side.child.pid)),
+      peak: Math.round(peakRssMiB(side.child.pid)),
     }
   } finally {
     if (load.lost > 0) console.log(`${fileCount} files, lost:`, load.reasons)
@@ -97,7 +117,28 @@ async function edit(side, directory, files, load) {
   const { durationMs, documentsParsed } = await applied
   const inForceMs = performance.now() - startedMs
   await sleep(REST_MS)
-  return { inForceMs, durationMs, documentsParsed, answerMs: load.worstMs, ...(await side.blocked()) }
+  const rss = rssMiB(side.child.pid)
+  return { inForceMs, durationMs, documentsParsed, answerMs: load.worstMs, rss, ...(await side.blocked()) }
+}
+
+/** The cold start is over: its code is compiled, its connections are made. */
+async function steady(load) {
+  for (let n = 0; n < 100; n++) {
+    load.worstMs = 0
+    await sleep(REST_MS)
+    if (load.pending < 20 && load.worstMs < SLOW_MS / 5) return
+  }
+  console.log('never became steady: the machine is too busy for so many calls a second')
+}
+
+/** A slow answer to a first attempt, after no retry, on a new connection is one that waited for the machine. */
+function tellSlow(fileCount, { slow, retried, slowByConnection }, overflows) {
+  if (slow === 0 && overflows === 0) return
+  const about = `${retried} after a retry, ${slowByConnection} on a connection that was new`
+  console.log(
+    `${fileCount} files, answers over ${SLOW_MS} ms: ${slow} (${about});`,
+    `queue of a port full: ${overflows}`,
+  )
 }
 
 async function sidecar(directory) {
@@ -134,7 +175,8 @@ async function sidecar(directory) {
 /** A steady stream over keep-alive, whether or not earlier calls have come back. */
 function startLoad(port, perSecond) {
   const agent = new Agent({ keepAlive: true })
-  const load = { sent: 0, lost: 0, reasons: {}, worstMs: 0, stop: () => clearInterval(timer) }
+  const counts = { sent: 0, pending: 0, lost: 0, slow: 0, retried: 0, slowByConnection: 0 }
+  const load = { ...counts, reasons: {}, worstMs: 0, stop: () => clearInterval(timer) }
   const lose = reason => {
     load.lost++
     load.reasons[reason] = (load.reasons[reason] ?? 0) + 1
@@ -145,9 +187,16 @@ function startLoad(port, perSecond) {
     const request = get({ port, agent, path }, response => {
       if (response.statusCode !== 200) lose(`${response.statusCode} ${response.headers['forbear-outcome']}`)
       response.resume().once('end', () => {
-        load.worstMs = Math.max(load.worstMs, performance.now() - startedMs)
+        const tookMs = performance.now() - startedMs
+        load.worstMs = Math.max(load.worstMs, tookMs)
+        if (tookMs < SLOW_MS) return
+        load.slow++
+        if (response.headers['forbear-attempts'] !== '1') load.retried++
+        if (!request.reusedSocket) load.slowByConnection++
       })
     })
+    load.pending++
+    request.once('close', () => load.pending--)
     request.once('error', error => lose(error.code))
   }
   const startedMs = performance.now()
@@ -156,6 +205,18 @@ function startLoad(port, perSecond) {
     while (load.sent < due) send()
   }, 2)
   return load
+}
+
+/** Connections that found the queue of a listening port full, of all processes: each waits for a second and more. */
+function listenOverflows() {
+  try {
+    const [names, values] = readFileSync('/proc/net/netstat', 'latin1')
+      .split('\n')
+      .map(line => line.split(' '))
+    return Number(values[names.indexOf('ListenOverflows')])
+  } catch {
+    return 0
+  }
 }
 
 function verdict(what, value, limit) {

@@ -65,6 +65,17 @@ for more about a code: forbear explain --code FB030
     })
   })
 
+  it('shows people the first hundred messages, and tools all of them', async () => {
+    write('a.yaml', upstream(Array.from({ length: 150 }, (_, n) => `k${n}: 1\n`).join('')))
+    const { text } = await check(dir)
+    expect(text).toContain('\nand 50 more errors: mend those above first [FB019]\n')
+    expect(text).toContain('\n1 file, 1 upstream, 150 errors, 0 warnings\n')
+    const json = JSON.parse((await check('--output', 'json', dir)).text)
+    expect([json.errors, json.messages.length, json.messages[149].path]).toEqual([150, 150, 'spec.k149'])
+    expect(JSON.parse((await check('--output', 'sarif', dir)).text).runs[0].results).toHaveLength(150)
+    expect((await check('--output', 'github', dir)).text.match(/^::error /gm)).toHaveLength(150)
+  })
+
   it('writes JSON for tools', async () => {
     write('a.yaml', upstream('retry: { maxAtempts: 3 }'))
     const { code, text } = await check('--output', 'json', dir)

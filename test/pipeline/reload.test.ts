@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { RetryHeader, RetryOn } from '../../src/core/snapshot.js'
 import { DEFAULTS, type PolicyPart, type UpstreamPart } from './support/policy.js'
-import { checkEveryEnding, Stage } from './support/stage.js'
+import { type CallOptions, checkEveryEnding, Stage } from './support/stage.js'
 import { fail, hang, type Play, reply } from './support/upstream.js'
 
 checkEveryEnding()
@@ -209,6 +209,65 @@ describe('a request in back-off', () => {
     if (play.kind === 'reply') expect([call.status, call.text]).toEqual([play.status, 'held'])
     expect([stage.upstream.sent.length, stage.balance]).toEqual([1, balance])
     expect(stage.of('retry-denied')).toEqual([])
+  })
+
+  const keyed = { headers: { 'x-key': 'k' } }
+  const keys = (generate: boolean, ...keyHeaders: string[]): PolicyPart => ({
+    retry: { idempotency: { generate, keyHeaders } },
+  })
+
+  it.each<[string, string, CallOptions, Play, PolicyPart, PolicyPart]>([
+    ['no key is to be added', 'POST', {}, reply(503, { body: 'held' }), keys(true, 'x-key'), keys(false, 'x-key')],
+    [
+      'ours stands in no key header',
+      'POST',
+      {},
+      reply(503, { body: 'held' }),
+      keys(true, 'x-key'),
+      keys(true, 'x-other'),
+    ],
+    [
+      "the app's stands in no key header",
+      'POST',
+      keyed,
+      reply(503, { body: 'held' }),
+      keys(false, 'x-key'),
+      keys(false, 'y'),
+    ],
+    [
+      'a later one than was sent is to be added',
+      'POST',
+      keyed,
+      fail('reset'),
+      keys(false, 'x-key'),
+      keys(true, 'x-other'),
+    ],
+  ])('obeys that %s any more, and gives its ticket back', async (_what, method, options, play, before, after) => {
+    const stage = new Stage(before)
+    const { balance } = stage
+    stage.upstream.plays(play, reply(200))
+    const call = stage.call(method, '/waits', options)
+    await stage.run(100)
+    expect(call.summary).toBe('waiting')
+    stage.apply([{ policy: after }])
+    await stage.finish()
+    expect([stage.upstream.sent.length, stage.balance]).toEqual([1, balance])
+    expect(stage.denials).toEqual(['not-repeatable'])
+    if (play.kind === 'reply') expect(call.text).toBe('held')
+  })
+
+  it.each<[string, string, CallOptions, Play, PolicyPart, PolicyPart]>([
+    ['nothing of it was sent yet', 'POST', {}, fail('connect'), keys(true, 'x-key'), keys(false)],
+    ['its key still counts', 'POST', {}, reply(503), keys(true, 'x-key'), keys(true, 'x-other', 'x-key')],
+    ['its method needs no key', 'PUT', {}, reply(503), keys(true, 'x-key'), keys(false)],
+  ])('goes on without key headers that it had when %s', async (_what, method, options, play, before, after) => {
+    const stage = new Stage(before)
+    stage.upstream.plays(play, reply(200))
+    const call = stage.call(method, '/waits', options)
+    await stage.run(100)
+    stage.apply([{ policy: after }])
+    await stage.finish()
+    expect(call.summary).toBe('200 delivered after 2')
   })
 
   it('goes on when another reason to retry was taken away', async () => {

@@ -29,6 +29,11 @@ const text = fc.oneof(
 )
 
 describe('the address of a target', () => {
+  it('has a host of its own, none that a parser finds in the path', () => {
+    expect(parseTarget('http:///.:0')).toEqual({ error: 'is not an http or https URL' })
+    expect(parseTarget('http:///a')).toEqual({ error: 'is not an http or https URL' })
+  })
+
   it('is read or refused whatever the text, and nothing read can split a request line or a field', () => {
     fc.assert(
       fc.property(text, value => {

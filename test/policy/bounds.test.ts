@@ -27,6 +27,42 @@ describe('a file of one MiB', () => {
     expect(load(filled('%A\n---\n')).ok).toBe(false)
   })
 
+  it.each<[string, string, string]>([
+    ['items', `${upstream()}  retry:\n    retryOn: [${filled('bogus,')}`, 'a.yaml:7:12014'],
+    ['keys', `${upstream()}${numbered(60_000, n => `  k${n}: 1\n`)}`, 'a.yaml:2005:1'],
+    ['routes', `${upstream()}  routes:\n${filled('    - { name: r }\n')}`, 'a.yaml:2007:1'],
+  ])('of far too many %s is read no further than any policy goes', (_, text, place) => {
+    const lines = messagesOf(text.slice(0, MiB))
+    expect(lines).toEqual([`${place}  more than 2000 entries in one list or mapping: no more are read [FB018]`])
+  })
+
+  it.each<[string, string]>([
+    ['a wrong type', '  retry: 1\n  breaker: []\n  timeouts: { total: 3 }\n'],
+    ['wrong items', `  retry: { retryOn: [${'x, '.repeat(200)}] }\n`],
+    ['unknown keys', numbered(40, n => `  maxAttemptz${n}: 1\n`)],
+    ['a broken line', '  retry: a: b\n'],
+    ['aliases of nothing', `  match: { hosts: [${'*none, '.repeat(30)}] }\n`],
+    ['a key twice', `  retry: { ${'maxAttempts: 1, '.repeat(30)} }\n`],
+  ])('of documents with %s each is judged up to a thousand errors', (_, spec) => {
+    const file = { 'a.yaml': together(...Array.from({ length: 1500 }, (_, n) => upstream('', `a${n}`) + spec)) }
+    const { all } = load(file)
+    const [first] = all
+    expect(first === undefined ? '' : formatMessages([first])).toBe(
+      'a.yaml  has 1000 errors and more: what follows is not looked at [FB018]',
+    )
+    expect(all.filter(({ severity }) => severity === 'error').length).toBeLessThan(1300)
+  })
+
+  it('of routes with several mistakes each is judged up to a thousand errors', () => {
+    const routes = numbered(
+      1000,
+      n => `    - { name: r${n}, match: { path: x }, retry: { maxAttempts: 0, maxBody: 1 }, timeouts: { total: x } }\n`,
+    )
+    const { all } = load(`${upstream()}  routes:\n${routes}`)
+    expect(all.length).toBeLessThanOrEqual(1001)
+    expect(all[0]?.text).toBe('has 1000 errors and more: what follows is not looked at')
+  })
+
   it('of one long text is no trouble', () => {
     const long = filled(' x\n').slice(0, MiB - 200)
     expect(messagesOf(`x-a: |\n${long}\n${upstream()}`)).toEqual([])

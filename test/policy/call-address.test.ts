@@ -28,6 +28,7 @@ describe('an address', () => {
     'orders/1',
     'ftp://shop/a',
     'http://',
+    'http://[::1',
     'http://user@shop/',
     'http://shop:70000/',
     '/a b',

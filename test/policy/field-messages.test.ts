@@ -11,6 +11,8 @@ describe('a mistake in a field', () => {
       'retry: { max_attempts: 3 }',
       'spec.retry.max_attempts  unknown key "max_attempts"; did you mean maxAttempts? [FB030]',
     ],
+    ['match: { host: a.b }', 'spec.match.host  unknown key "host"; did you mean hosts? [FB030]'],
+    ['"retry ": { maxAttempts: 3 }', 'spec["retry "]  unknown key "retry "; did you mean retry? [FB030]'],
     ['maxAttempts: 3', 'spec.maxAttempts  unknown key "maxAttempts" here; it belongs under spec.retry [FB030]'],
     ['budget: { frob: 1 }', 'spec.budget.frob  unknown key "frob"; known here: ratio, window, minPerSecond [FB030]'],
     ['hedge: { after: p95 }', 'spec.hedge  hedge is not in this version of forbear; remove it [FB031]'],

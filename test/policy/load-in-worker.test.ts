@@ -114,3 +114,29 @@ tell(await asked.catch(error => error.message))`,
   )
   expect(told).toMatch(/^the loading thread ended with code \d and no answer$/)
 })
+
+test.skipIf(process.platform !== 'linux')(
+  'what one load left to the next is not in memory any more after it (needs /proc)',
+  { timeout: 60_000 },
+  async () => {
+    const grown = await inProcess(
+      `${POLICIES}x-note: ${'x'.repeat(900_000)}\n`,
+      `const { readdirSync, promises } = await import('node:fs')
+const { setTimeout: sleep } = await import('node:timers/promises')
+const threads = () => readdirSync('/proc/self/task').length
+await promises.stat('.') // starts the threads that stay
+const staying = threads()
+const residentAfter = async loads => {
+  for (let n = 0; n < loads; n++) {
+    await ask('')
+    while (threads() > staying) await sleep(10)
+  }
+  return process.memoryUsage.rss() / 2 ** 20
+}
+const before = await residentAfter(4)
+tell((await residentAfter(20)) - before)`,
+    )
+    // 20 loads, of which each leaves twice its 0.9 MB of text to the next.
+    expect(grown).toBeLessThan(18)
+  },
+)

@@ -190,6 +190,7 @@ describe('a set with valid and invalid documents', () => {
   it('has no valid part without a document', () => {
     expect(load('# only comments\n', 'valid-only')).toEqual({
       ok: false,
+      all: [expect.objectContaining({ code: 'FB002' })],
       messages: [expect.objectContaining({ code: 'FB002' })],
       left: { errors: 0, warnings: 0 },
     })

@@ -56,7 +56,7 @@ export const CODE_EXAMPLES: readonly CodeExample[] = [
       "kind": "shell",
       "text": "mkdir policies && iconv -t UTF-16 payments.yaml > policies/payments.yaml"
     },
-    "message": "policies/payments.yaml  is not UTF-8 text [FB003]",
+    "message": "policies/payments.yaml  is UTF-16 text: save it as UTF-8 [FB003]",
     "right": {
       "kind": "shell",
       "text": "mkdir policies && iconv -t UTF-8 payments.yaml > policies/payments.yaml"
@@ -111,7 +111,7 @@ export const CODE_EXAMPLES: readonly CodeExample[] = [
     "code": "FB012",
     "severity": "error",
     "title": "unrendered template",
-    "meaning": "The text holds `{{`, with which nothing of forbear begins but a template that nobody has rendered.",
+    "meaning": "The text holds `{{`, with which nothing of forbear begins but a template that nobody has rendered; or a value under `spec` holds a variable that nobody has expanded, such as `${HOST}` or `$(HOST)`.",
     "wrong": {
       "kind": "spec",
       "text": "timeouts: { total: {{ .Values.total }} }\n"
@@ -194,7 +194,7 @@ export const CODE_EXAMPLES: readonly CodeExample[] = [
     "code": "FB017",
     "severity": "error",
     "title": "a YAML feature that is not supported",
-    "meaning": "A merge key without a mapping, a tag that forbear does not know, or a `%YAML` line of another version than 1.2.",
+    "meaning": "A merge key without a mapping, a tag that forbear does not know, a `%YAML` line of another version than 1.2, or a line that ends in CR alone.",
     "wrong": {
       "kind": "spec",
       "text": "timeouts: { <<: 5s }\n"
@@ -209,7 +209,7 @@ export const CODE_EXAMPLES: readonly CodeExample[] = [
     "code": "FB018",
     "severity": "error",
     "title": "more YAML than is read",
-    "meaning": "A file has more than 400 000 words, marks and line ends, or more than 2000 documents. Such files are made by tools, by mistake or to keep the parser busy; the documents before that place are read.",
+    "meaning": "A file has more than 400 000 words, marks and line ends, more than 2000 documents or entries in one list or mapping, or 1000 errors. Such files are made by tools, by mistake or to keep the parser busy; the documents before that place are read.",
     "wrong": {
       "kind": "shell",
       "text": "mkdir policies && yes -- '---' | head -n 2500 | cat payments.yaml - > policies/payments.yaml"
