@@ -19,8 +19,8 @@ const TICK_MS = 10
 /** With few answers the verdict waits for so many steps, half a second. */
 const STEPS_PER_VERDICT = 5
 
-/** Ten seconds: a line that keeps its length so long meets more load than before the outage, not only its backlog. */
-const STEPS_PER_LOOK = 100
+/** Three seconds: a line that keeps its length so long meets more load than before the outage, not only its backlog. */
+const STEPS_PER_LOOK = 30
 
 /**
  * `idle` nobody is held back · `blocked` the gate is closed or the breaker is open · `pacing` let go as fast as the pace

@@ -1,4 +1,5 @@
 /** `forbear explain` in words: which upstream and route a call finds, what will happen to it, and who said so. */
+import type { PaceSettings } from '../core/pacer.js'
 import { targetText } from '../core/target-text.js'
 import type { ThrottleSettings } from '../core/throttle.js'
 import {
@@ -45,6 +46,7 @@ export function explainText(call: ExplainedCall): string {
     ...(future.maxAttempts > 1 ? retryRows(call, future) : []),
     ['at worst', worstTexts(future)],
     ['breaker', [breakerText(call)]],
+    ...paceRows(policy.pace),
     ...throttleRows(policy.throttle),
   ]
   return `${call.method} ${call.url}\n\n${labelled(rows)}\n\n${fieldTable(call.fields)}\n`
@@ -78,6 +80,13 @@ export function explainData(call: ExplainedCall): object {
     retriesPer10s,
     fields,
   }
+}
+
+function paceRows({ mode, ratePerSec, burst }: PaceSettings): [string, string[]][] {
+  if (mode === 'disabled') return []
+  const rate =
+    mode === 'fixed' ? `${ratePerSec} calls a second, ${burst} at once` : 'after a 429 no faster than it takes'
+  return [['pace', [`${rate}; calls above it wait in line`]]]
 }
 
 function throttleRows({ mode, k }: ThrottleSettings): [string, string[]][] {

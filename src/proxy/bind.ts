@@ -77,6 +77,12 @@ async function bindNext<S extends HttpServer>(
   }
 }
 
+/**
+ * Connections that may wait to be accepted. Node's 511 overflow when a busy host keeps the process from the core for a
+ * moment, and the kernel then drops calls; it takes no more than `net.core.somaxconn`.
+ */
+const BACKLOG = 4096
+
 function bind<S extends HttpServer>(
   server: S,
   host: string,
@@ -89,7 +95,7 @@ function bind<S extends HttpServer>(
       reject(new BindError(`cannot listen on ${formatAddress(host, port)}: ${why} (${code})`, code))
     }
     server.once('error', refuse)
-    server.listen(port, host, () => {
+    server.listen({ port, host, backlog: BACKLOG }, () => {
       server.off('error', refuse)
       server.on('error', onError)
       resolve(server)

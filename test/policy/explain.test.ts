@@ -139,6 +139,15 @@ budget`)
     )
   })
 
+  test('how fast the pace lets calls through, if it is on', () => {
+    const pace = { ratePerSec: 15, burst: 3 }
+    expect(withPolicy({})).not.toContain('pace  ')
+    expect(withPolicy({ pace: { ...pace, mode: 'fixed' } })).toContain(
+      '15 calls a second, 3 at once; calls above it wait',
+    )
+    expect(withPolicy({ pace: { ...pace, mode: 'auto' } })).toContain('after a 429 no faster than it takes')
+  })
+
   test('from when slowness opens the breaker', () => {
     expect(withPolicy({ breaker: { ...breaker, slowCall: { afterMs: 2000, ratio: 0.5 } } })).toContain(
       'also opens on slowness: 50 % of the calls after 2s or more',

@@ -169,7 +169,7 @@ describe('a mistake in a field', () => {
     ...(
       [
         ['retryOn: [503]', 'spec', 'retryOn', 'under spec.retry'],
-        ['mode: observe', 'spec', 'mode', 'under spec.breaker or spec.throttle'],
+        ['mode: observe', 'spec', 'mode', 'under spec.breaker, spec.pace or spec.throttle'],
         ['window: 1s', 'spec', 'window', 'under spec.budget, spec.breaker or spec.throttle'],
         [
           'retry: { cap: 1s }',
