@@ -52,6 +52,8 @@ export interface RetrySettings {
 
 export interface LimitSettings {
   readonly maxInFlight: number
+  /** The limit is learned from latency; `maxInFlight` is no more than a bound. */
+  readonly adaptive: boolean
   readonly maxWaiting: number
   readonly maxWaitingBytes: number
 }

@@ -21,6 +21,7 @@ export function settleAttempt(
   lane.guard.breaker.record(permit, outcome, timed ? tookMs : 0)
   if (outcome === 'none') return
   const failed = outcome === 'failure'
+  if (timed) lane.limiter.onSettled(tookMs, failed || outcome === 'throttled', nowMs)
   if (failed) lane.guard.line.onBad(nowMs)
   else if (outcome === 'success') lane.guard.line.onGood(nowMs)
   deps.transport.settle(connection, failed)

@@ -1,3 +1,4 @@
+import { AdaptiveLimit } from '../core/adaptive-limit.js'
 import type { LimitSettings } from '../core/snapshot.js'
 
 /** Something that waits for a slot; called once when it may try again. */
@@ -13,6 +14,7 @@ export interface SlotWaiter {
  */
 export class Limiter {
   #settings: LimitSettings
+  #adaptive: AdaptiveLimit | null = null
   readonly #parent: Limiter | null
   readonly #children = new Set<Limiter>()
   #detached = false
@@ -22,14 +24,16 @@ export class Limiter {
   waiting = 0
   waitingBytes = 0
 
-  constructor(settings: LimitSettings, parent: Limiter | null) {
+  constructor(settings: LimitSettings, parent: Limiter | null, nowMs: number) {
     this.#settings = settings
     this.#parent = parent
+    if (settings.adaptive) this.#adaptive = new AdaptiveLimit(nowMs)
     if (parent !== null) parent.#children.add(this)
   }
 
-  reconfigure(settings: LimitSettings): void {
+  reconfigure(settings: LimitSettings, nowMs: number): void {
     this.#settings = settings
+    this.#adaptive = settings.adaptive ? (this.#adaptive ?? new AdaptiveLimit(nowMs)) : null
     // More slots of the pool serve whoever queues for them, whichever limits those stand under.
     ;(this.#parent ?? this).#drainInTurns()
   }
@@ -38,6 +42,17 @@ export class Limiter {
   detach(): void {
     this.#detached = true
     this.#drain()
+  }
+
+  /** Slots that there are now. */
+  get limit(): number {
+    const { maxInFlight } = this.#settings
+    return this.#adaptive === null ? maxInFlight : Math.min(maxInFlight, this.#adaptive.limit)
+  }
+
+  /** An attempt that holds a slot is settled; `tookMs` is what a limit that learns goes by. */
+  onSettled(tookMs: number, failed: boolean, nowMs: number): void {
+    this.#adaptive?.onSettled(tookMs, failed, this.inFlight, nowMs)
   }
 
   /** A slot is free and nobody waits for it. */
@@ -123,7 +138,7 @@ export class Limiter {
   }
 
   #hasSlot(): boolean {
-    return this.inFlight < this.#settings.maxInFlight && (this.#parent === null || this.#parent.#hasSlot())
+    return this.inFlight < this.limit && (this.#parent === null || this.#parent.#hasSlot())
   }
 
   #drain(): void {

@@ -40,10 +40,11 @@ export class UpstreamState {
   constructor(snapshot: UpstreamSnapshot, deps: StateDeps) {
     this.#snapshot = snapshot
     this.#deps = deps
-    this.#pool = new Limiter(poolLimits(snapshot), null)
+    const nowMs = deps.clock.nowMs()
+    this.#pool = new Limiter(poolLimits(snapshot), null, nowMs)
     const { policy } = snapshot
-    const budget = new RetryBudget(policy.budget, deps.clock.nowMs())
-    this.#lane = this.#newLane(null, policy, budget, null, new Limiter(policy.limits, this.#pool))
+    const budget = new RetryBudget(policy.budget, nowMs)
+    this.#lane = this.#newLane(null, policy, budget, null, new Limiter(policy.limits, this.#pool, nowMs))
     this.#reconcileRoutes()
   }
 
@@ -57,11 +58,12 @@ export class UpstreamState {
     if (snapshot === this.#snapshot) return
     const moved = !sameTarget(this.#snapshot, snapshot)
     this.#snapshot = snapshot
-    this.#pool.reconfigure(poolLimits(snapshot))
+    const nowMs = this.#deps.clock.nowMs()
+    this.#pool.reconfigure(poolLimits(snapshot), nowMs)
     const { policy } = snapshot
-    this.#lane.budget.reconfigure(policy.budget, this.#deps.clock.nowMs())
-    this.#lane.limiter.reconfigure(policy.limits)
-    this.#lane.throttle.reconfigure(policy.throttle, this.#deps.clock.nowMs())
+    this.#lane.budget.reconfigure(policy.budget, nowMs)
+    this.#lane.limiter.reconfigure(policy.limits, nowMs)
+    this.#lane.throttle.reconfigure(policy.throttle, nowMs)
     if (moved) this.#forget()
     else this.#lane.guard.reconfigure(policy.breaker, policy.retry.retryAfter, policy.pace)
     this.#reconcileRoutes()
@@ -121,7 +123,7 @@ export class UpstreamState {
     const oldBudget = old !== undefined && old.parentBudget !== null ? old.budget : undefined
     oldBudget?.reconfigure(policy.budget, nowMs)
     const oldLimiter = old !== undefined && old.limiter !== parent.limiter ? old.limiter : undefined
-    if (own.limits) oldLimiter?.reconfigure(policy.limits)
+    if (own.limits) oldLimiter?.reconfigure(policy.limits, nowMs)
     const oldGuard = old !== undefined && old.guard !== parent.guard ? old.guard : undefined
     if (ownGuard) oldGuard?.reconfigure(policy.breaker, policy.retry.retryAfter, policy.pace)
     else oldGuard?.dispose()
@@ -130,7 +132,7 @@ export class UpstreamState {
     const latency = ownGuard ? (old?.latency ?? new LatencyWindow()) : parent.latency
     return new Lane(
       ownGuard ? (oldGuard ?? this.#newGuard(name, policy, latency)) : parent.guard,
-      own.limits ? (oldLimiter ?? new Limiter(policy.limits, this.#pool)) : parent.limiter,
+      own.limits ? (oldLimiter ?? new Limiter(policy.limits, this.#pool, nowMs)) : parent.limiter,
       own.budget ? (oldBudget ?? new RetryBudget(policy.budget, nowMs)) : parent.budget,
       own.budget ? parent.budget : null,
       latency,
@@ -196,6 +198,7 @@ export class UpstreamState {
       pace: { mode: guard.pacer.mode, ratePerSec: guard.pacer.ratePerSec(nowMs) },
       throttle: { mode: lane.throttle.mode, refusalProbability: lane.throttle.refusalProbability(nowMs) },
       inFlight: limiter.inFlight,
+      inFlightLimit: limiter.limit,
       waiting: limiter.waiting,
       waitingBytes: limiter.waitingBytes,
       connections: this.#deps.connections(name),
@@ -210,7 +213,7 @@ export class UpstreamState {
 
 function poolLimits(snapshot: UpstreamSnapshot): LimitSettings {
   const none = Number.POSITIVE_INFINITY
-  return { maxInFlight: snapshot.pool.maxConnections, maxWaiting: none, maxWaitingBytes: none }
+  return { maxInFlight: snapshot.pool.maxConnections, adaptive: false, maxWaiting: none, maxWaitingBytes: none }
 }
 
 function sameTarget(a: UpstreamSnapshot, b: UpstreamSnapshot): boolean {

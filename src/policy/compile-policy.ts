@@ -5,6 +5,9 @@ import { parseDurationMs } from './duration.js'
 import type { Fields } from './overlay.js'
 import { parseSizeBytes } from './size.js'
 
+/** No more than the schema allows; the pool's connections bound it sooner. */
+const MOST_IN_FLIGHT = 1_000_000
+
 export function compilePolicy(fields: Fields): EffectivePolicy {
   const read = reader(fields)
   return Object.freeze({
@@ -30,7 +33,8 @@ export function compilePolicy(fields: Fields): EffectivePolicy {
       }),
     }),
     limits: Object.freeze({
-      maxInFlight: read.number('limits.maxInFlight'),
+      maxInFlight: read.value('limits.maxInFlight') === 'auto' ? MOST_IN_FLIGHT : read.number('limits.maxInFlight'),
+      adaptive: read.value('limits.maxInFlight') === 'auto',
       maxWaiting: read.number('limits.maxWaiting'),
       maxWaitingBytes: read.bytes('limits.maxWaitingBytes'),
     }),

@@ -5,6 +5,7 @@ import { type Draft, withoutEchoes } from './echoes.js'
 import { formHint } from './form-hints.js'
 import { nearest } from './nearest.js'
 import { allowedText, type FieldSchema, listText, quote } from './schema-words.js'
+import { numberIn } from './section-hints.js'
 import { statusesMeant } from './status-hints.js'
 import { synonym } from './synonyms.js'
 import { typeFinding } from './type-findings.js'
@@ -122,8 +123,9 @@ function percentHint(path: Path, data: unknown): string {
 function patternFinding(path: Path, data: unknown, schema: FieldSchema): Finding {
   const text = `${quote(data)} is not ${allowedText(schema)}`
   // Where numbers are allowed too, a quoted one is a number that was meant.
-  if (schema.type?.includes('integer') && /^\d+$/.test(String(data))) {
-    return { code: 'FB034', path, text: `${text}; write ${data} without quotes` }
+  const number = schema.type?.includes('integer') ? numberIn(String(data), 'integer') : null
+  if (number !== null) {
+    return { code: 'FB034', path, text: `${text}; write ${number}${number === data ? ' without quotes' : ''}` }
   }
   const hint = formHint(path, String(data), schema.pattern)
   if (hint !== null) {

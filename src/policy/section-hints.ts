@@ -78,10 +78,12 @@ function valueFor(source: string, field: FieldSchema): string | null {
     return /^\d+$/.test(source) ? (addedUnit(source, limits)[0] ?? null) : null
   }
   if (field.enum !== undefined) return synonym(source, field.enum) ?? field.enum.find(word => word === source) ?? null
-  if (field.pattern !== undefined) return new RegExp(field.pattern).test(source) ? source : null
-  const plain = numberIn(source, field.type === 'integer' ? 'integer' : 'number')
+  const whole = field.type?.includes('integer') === true
+  if (field.pattern !== undefined && new RegExp(field.pattern).test(source)) return source
+  if (field.pattern !== undefined && !whole) return null
+  const plain = numberIn(source, whole ? 'integer' : 'number')
   const number = plain === null ? Number.NaN : Number(plain)
-  if (field.type === 'integer' && !Number.isInteger(number)) return null
+  if (whole && !Number.isInteger(number)) return null
   return number >= (field.minimum ?? 0) && number <= (field.maximum ?? 0) ? plain : null
 }
 

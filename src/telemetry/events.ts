@@ -202,6 +202,8 @@ export interface UpstreamStatus {
   /** 0 … 1; under `observe` what it would be. */
   readonly throttle: { readonly mode: string; readonly refusalProbability: number }
   readonly inFlight: number
+  /** `limits.maxInFlight`, or what `auto` has learned. */
+  readonly inFlightLimit: number
   readonly waiting: number
   readonly waitingBytes: number
   readonly connections: number

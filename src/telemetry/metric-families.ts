@@ -99,6 +99,11 @@ const UPSTREAM_GAUGES: readonly MetricFamily[] = [
   }),
   upstreamGauge({ name: 'forbear_in_flight', help: 'Attempts on the wire.', of: status => status.inFlight }),
   upstreamGauge({
+    name: 'forbear_in_flight_limit',
+    help: 'Attempts that may be on the wire: limits.maxInFlight, or what auto has learned.',
+    of: status => status.inFlightLimit,
+  }),
+  upstreamGauge({
     name: 'forbear_waiting',
     help: 'Requests in back-off, queue, gate or room.',
     of: status => status.waiting,

@@ -316,7 +316,7 @@ describe('a mistake in a field', () => {
 
   it('beside a value that a comma cuts does not hide it', () => {
     expect(told('limits: { maxInFlight: 1_000, maxWaiting: 1, 000 }')).toEqual([
-      'spec.limits.maxInFlight  expected a whole number from 1 to 1000000, got the text "1_000": write 1000 [FB034]',
+      'spec.limits.maxInFlight  "1_000" is not a whole number from 1 to 1000000, or auto; write 1000 [FB034]',
       'spec.limits.000  unknown key "000": within { } a comma ends an unquoted value; put all of it in quotes, or give the key a value [FB030]',
     ])
   })

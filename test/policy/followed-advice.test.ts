@@ -15,7 +15,7 @@ const CASES: readonly Case[] = [
   ...['off', 'false', 'none', '3'].flatMap(word => cases(WRITE, field('retry: _'), word)),
   ...cases(WRITE, field('timeouts: _'), 'off', '5', '2s'),
   ...cases(WRITE, field('breaker: _'), 'off', 'on', 'false', 'observe'),
-  ...cases(WRITE, field('limits: _'), '10'),
+  ...cases(WRITE, field('limits: _'), '10', 'auto'),
   ...cases(WRITE, field('budget: _'), '20%', '0.1'),
   ...cases(WRITE, field('retry: { backoff: _ }'), 'linear', 'constant', '1s'),
   ...cases(WRITE, field('retry:\n  _'), 'maxAttempts = 3', 'maxAttempts => 3'),

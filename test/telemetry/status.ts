@@ -11,6 +11,7 @@ export function upstreamStatus(over: Partial<UpstreamStatus> = {}): UpstreamStat
     pace: { mode: 'disabled', ratePerSec: Number.POSITIVE_INFINITY },
     throttle: { mode: 'disabled', refusalProbability: 0 },
     inFlight: 2,
+    inFlightLimit: 1024,
     waiting: 1,
     waitingBytes: 64,
     connections: 3,

@@ -521,9 +521,9 @@ export interface Fault {
  */
 export interface Limits {
   /**
-   * Attempts on the wire at one time.
+   * Attempts on the wire at one time. `auto` learns it from latency: more while answers come as fast as usual, fewer when they queue in the upstream.
    */
-  maxInFlight?: number
+  maxInFlight?: number | string
   /**
    * Requests that wait at one time, for a slot or for another attempt; one more is answered 503 `overloaded`.
    */

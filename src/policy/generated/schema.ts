@@ -1450,15 +1450,25 @@ export const SCHEMA: JsonSchema = {
       "additionalProperties": false,
       "properties": {
         "maxInFlight": {
-          "description": "Attempts on the wire at one time.",
-          "type": "integer",
+          "description": "Attempts on the wire at one time. `auto` learns it from latency: more while answers come as fast as usual, fewer when they queue in the upstream.",
+          "type": [
+            "integer",
+            "string"
+          ],
           "minimum": 1,
           "maximum": 1000000,
+          "pattern": "^auto$",
+          "x-words": [
+            "auto"
+          ],
+          "x-allowed": "a whole number from 1 to 1000000, or auto",
           "default": 1024,
           "examples": [
-            1024
+            1024,
+            "auto"
           ],
-          "markdownDescription": "Attempts on the wire at one time.\n\nAllowed: whole number 1 to 1000000.\n\nDefault: 1024."
+          "markdownDescription": "Attempts on the wire at one time. `auto` learns it from latency: more while answers come as fast as usual, fewer when they queue in the upstream.\n\nAllowed: a whole number from 1 to 1000000, or auto.\n\nDefault: 1024.",
+          "patternErrorMessage": "Not allowed here; write a whole number from 1 to 1000000, or auto."
         },
         "maxWaiting": {
           "description": "Requests that wait at one time, for a slot or for another attempt; one more is answered 503 `overloaded`.",
