@@ -69,8 +69,8 @@ test(`after ${SECONDS} s of mixed traffic with faults the process holds what it 
   for (const one of later) {
     expect(one.descriptors).toBeLessThanOrEqual(early.descriptors + 1)
     expect([one.handles, one.sockets]).toEqual([early.handles, early.sockets])
-    // That of the one breaker that may open.
-    expect(one.timers).toBeLessThanOrEqual(early.timers + 1)
+    // A few come and go; one that stayed for each exchange would make thousands.
+    expect(one.timers).toBeLessThanOrEqual(early.timers + 3)
     expect(one.heapBytes).toBeLessThan(1.15 * early.heapBytes)
     expect(one.rssBytes).toBeLessThan(MOST_GROWN_RSS * early.rssBytes)
   }

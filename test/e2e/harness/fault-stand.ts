@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { type Allowance, judge } from './exchange-judge.js'
 import type { PlannedCall, PlannedConnection } from './exchange-plan.js'
 import { FaultUpstream } from './fault-upstream.js'
-import { heldSocketsTo } from './held-sockets.js'
+import { heldSockets } from './held-sockets.js'
 import { ample, type Document, quickRetry, upstreamDoc } from './policies.js'
 import { freePort } from './ports.js'
 import { play, type SeenCall } from './raw-app.js'
@@ -111,7 +111,8 @@ export class FaultStand {
 
   /** Unused connections are closed after four seconds. Of the rude upstream's own ends some never hear of it. */
   async #disconnected(): Promise<void> {
-    const held = () => heldSocketsTo(this.sidecar.pid, this.upstreamPorts)
+    const held = async () =>
+      (await heldSockets(this.sidecar.pid)).filter(({ remotePort }) => this.upstreamPorts.has(remotePort))
     try {
       await until(
         'every connection to an upstream has ended',

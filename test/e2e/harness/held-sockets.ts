@@ -10,8 +10,8 @@ export interface HeldSocket {
   readonly state: string
 }
 
-/** Those of its descriptors that lead to one of `ports`. */
-export async function heldSocketsTo(pid: number, ports: ReadonlySet<number>): Promise<HeldSocket[]> {
+/** Without those that listen. */
+export async function heldSockets(pid: number): Promise<HeldSocket[]> {
   const inodes = await socketInodes(pid)
   const table = (await readFile(`/proc/${pid}/net/tcp`, 'latin1')).split('\n').slice(1, -1)
   return table
@@ -22,7 +22,7 @@ export async function heldSocketsTo(pid: number, ports: ReadonlySet<number>): Pr
       remotePort: portOf(remote),
       state: STATES.split(' ')[Number.parseInt(state, 16) - 1] ?? state,
     }))
-    .filter(({ remotePort }) => ports.has(remotePort))
+    .filter(({ state }) => state !== 'LISTEN')
 }
 
 async function socketInodes(pid: number): Promise<Set<string>> {
