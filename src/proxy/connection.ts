@@ -35,6 +35,8 @@ export class Connection {
   expendable = false
   /** undici's: goes on with an answer that waits for the app; does nothing when none waits. */
   resumeReading: (() => void) | null = null
+  /** undici has the socket, and sees to its end and to its idle time. */
+  handed = false
   /** It ended by a reset although undici hears of an ordinary end. */
   reset: CodedError | null = null
   private failures = 0
@@ -52,11 +54,10 @@ export class Connection {
     // These two must hear of it before undici does, which listens once it has connected.
     socket.on('error', renameReset)
     socket.on('end', () => this.onEnd())
-    let handed = false
     this.client = new Client(ORIGIN, {
       connect: (_options, done) => {
-        const first = !handed
-        handed = true
+        const first = !this.handed
+        this.handed = true
         // undici resumes only from an asynchronous answer.
         queueMicrotask(() => {
           if (first) done(null, socket)

@@ -22,7 +22,9 @@ export function join(a: Socket, b: Socket, onClosed: () => void): void {
 }
 
 function reset(socket: Socket): void {
-  // Node resets TCP only; what has no address is a unix socket.
-  if (socket.remoteAddress === undefined) socket.destroy()
+  // Node resets TCP only; what has no address is a unix socket. Nor does it while the end is on its way, after the last
+  // byte: it would leave the socket open for ever.
+  const ending = socket.writableEnded && !socket.writableFinished && socket.writableLength === 0
+  if (ending || socket.remoteAddress === undefined) socket.destroy()
   else socket.resetAndDestroy()
 }

@@ -175,7 +175,7 @@ export class WireCall implements Dispatcher.DispatchHandler {
       if (!this.attempt.startAgain()) this.tell(fail.connectFailure(error))
       return
     }
-    if (this.upload.broke(error)) this.connection.destroy()
+    if (this.upload.broke(error) || !this.connection.handed) this.connection.destroy()
     else this.giveBack()
     this.lost(error)
   }

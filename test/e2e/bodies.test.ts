@@ -6,7 +6,7 @@ import { ample, quickRetry, upstreamDoc } from './harness/policies.js'
 import { freePort } from './harness/ports.js'
 import { test } from './harness/stage.js'
 import { nowMs, sleep, until } from './harness/time.js'
-import type { Upstream } from './harness/upstream.js'
+import { drained, type Upstream } from './harness/upstream.js'
 
 const MIB = 1_048_576
 const BLOCK = randomBytes(MIB)
@@ -33,7 +33,7 @@ const serves = (upstream: Upstream, count: number): Upstream =>
   upstream.runs(async ({ res }) => {
     res.writeHead(200, { 'content-length': count * MIB })
     for (let n = 0; n < count && !res.destroyed; n++) {
-      if (!res.write(BLOCK)) await Promise.race([once(res, 'drain'), once(res, 'close')])
+      if (!res.write(BLOCK)) await drained(res)
     }
     res.end()
     return undefined

@@ -1,7 +1,9 @@
 import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { describe, expect } from 'vitest'
 import type { Answer } from './harness/client.js'
-import { upstreamDoc } from './harness/policies.js'
+import { heldSockets } from './harness/held-sockets.js'
+import { toYaml, upstreamDoc } from './harness/policies.js'
 import { test } from './harness/stage.js'
 import { sleep, until } from './harness/time.js'
 
@@ -38,16 +40,56 @@ describe.skipIf(missing !== undefined)('with no file descriptor left', () => {
     expect(
       answers.map(wordsOf).filter(words => !/^(200 delivered|503 overloaded .*EMFILE, this host)/.test(words)),
     ).toEqual([])
-    const { breaker } = await until('the admin port answers again', () =>
+    // Whatever reached the upstream has its answer; who has none was turned away before a byte of it was read.
+    expect(upstream.hits).toBe(answers.filter(answer => answer.status === 200).length)
+    expect(settled.flatMap(one => (one.status === 'rejected' ? [String(one.reason)] : [])).filter(isNoReset)).toEqual(
+      [],
+    )
+    const { breaker, inFlight, waiting } = await until('the admin port answers again', () =>
       sidecar.upstreamStatus('payments').catch(() => null),
     )
     expect(breaker).toMatchObject({ state: 'closed', failuresInARow: 0 })
+    expect([inFlight, waiting]).toEqual([0, 0])
     expect(await sidecar.health('/livez')).toBe(200)
     const again = await Promise.all(Array.from({ length: 5 }, () => sidecar.call('/payments/x')))
     expect(again.map(answer => answer.status)).toEqual([200, 200, 200, 200, 200])
     expect(sidecar.stderr).toBe('')
     expect(sidecar.logs.filter(line => line['msg'] !== 'request' && line['msg'] !== 'retry').length).toBeLessThan(12)
     expect((await sidecar.cpuMs()) - startedCpuMs).toBeLessThan(3_000)
+    // The upstream promised to keep its connections for a minute.
+    await upstream.close()
+    await until('no connection is left', async () => (await heldSockets(sidecar.pid)).length === 0)
+  })
+
+  test('an edit made meanwhile is not lost: the last good policies serve on, and it is in force once there are some again', async ({
+    stage,
+  }) => {
+    const upstream = (await stage.upstream()).plays({ body: 'fine' })
+    const policies = await stage.policyDir({ 'policies.yaml': toYaml(upstreamDoc('payments', upstream.url)) })
+    const sidecar = await stage.sidecar(policies)
+    await sidecar.call('/payments/x')
+    await sidecar.leaveDescriptors(LEFT)
+    const held = await stage.connections(sidecar.port, 3 * LEFT)
+    const [first] = held
+    if (first === undefined) throw new Error('no connection')
+    await policies.write('policies.yaml', toYaml(upstreamDoc('orders', upstream.url)))
+    await until('the edit cannot be read', () => sidecar.errorLines().length > 0, 10_000)
+    first.write('GET /payments/x HTTP/1.1\r\nHost: app\r\n\r\n')
+    expect(String(await once(first, 'data'))).toMatch(/^HTTP\/1\.1 200 /)
+    for (const socket of held) socket.destroy()
+    await until(
+      'the edit is in force',
+      async () => (await sidecar.call('/orders/x').catch(() => null))?.status === 200,
+      15_000,
+    )
+    expect((await sidecar.status()).generation).toBe(2)
+    const told = sidecar.errorLines().map(line => `${line['msg']}: ${line['messages']}`)
+    expect(told.filter(text => !/the last good ones stay in force.*EMFILE/.test(text))).toEqual([])
+    // Not at each look.
+    expect(told.length).toBeLessThan(4)
+    expect(sidecar.stderr).toBe('')
+    await upstream.close()
+    await until('no connection is left', async () => (await heldSockets(sidecar.pid)).length === 0)
   })
 
   test('idle connections of the app that take every one of them neither spin the process nor fill the log', async ({
@@ -67,5 +109,7 @@ describe.skipIf(missing !== undefined)('with no file descriptor left', () => {
     expect(await sidecar.health('/readyz')).toBe(200)
   })
 })
+
+const isNoReset = (error: string): boolean => !/ECONNRESET|socket hang up/.test(error)
 
 const wordsOf = ({ status, headers, text }: Answer): string => `${status} ${headers['forbear-outcome']} ${text}`

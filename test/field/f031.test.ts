@@ -1,8 +1,8 @@
-import { once } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import { open } from '../e2e/harness/client.js'
 import { onOneStage } from '../e2e/harness/one-stage.js'
 import { ample, quickRetry, upstreamDoc } from '../e2e/harness/policies.js'
+import { drained } from '../e2e/harness/upstream.js'
 
 const BLOCK = Buffer.alloc(65_536)
 
@@ -12,10 +12,9 @@ describe('F031 when the app leaves, the transfer from the upstream goes on (node
     const upstream = (await stage.upstream()).runs(async ({ received, res }) => {
       const chunked = received.url === '/chunked'
       res.writeHead(200, chunked ? {} : { 'content-length': String(1_600 * BLOCK.length) })
-      res.setMaxListeners(0)
       for (let n = 0; n < 1_600 && !res.destroyed; n++) {
         written += BLOCK.length
-        if (!res.write(BLOCK)) await Promise.race([once(res, 'drain'), once(res, 'close')])
+        if (!res.write(BLOCK)) await drained(res)
       }
       res.end()
       return undefined

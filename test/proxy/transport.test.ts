@@ -139,6 +139,13 @@ describe('a call', () => {
     expect((await call(transport, upstream).over).end).toBe('delivered')
     expect(transport.connections('up')).toBe(1)
   })
+
+  it('closes a connection of which undici will not write the first request: nobody would notice its end', async () => {
+    const { transport, upstream } = transportTo(await RawUpstream.answering(OK))
+    const ending = await call(transport, upstream, { headers: ['bad name', 'x'] }).over
+    expect(ending.failure).toMatchObject({ kind: 'bad-response', code: 'INVALID_REQUEST' })
+    await until(() => transport.connections('up') === 0)
+  })
 })
 
 describe('a snapshot', () => {

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import { type Allowance, judge } from './exchange-judge.js'
 import type { PlannedCall, PlannedConnection } from './exchange-plan.js'
 import { FaultUpstream } from './fault-upstream.js'
+import { heldSockets } from './held-sockets.js'
 import { ample, type Document, quickRetry, upstreamDoc } from './policies.js'
 import { freePort } from './ports.js'
 import { play, type SeenCall } from './raw-app.js'
@@ -49,6 +50,8 @@ export class FaultStand {
     readonly sidecar: Sidecar,
     /** All scripts are played here; the rude one hands over to it. */
     readonly upstream: FaultUpstream,
+    /** Of all upstreams behind which something listens. */
+    readonly upstreamPorts: ReadonlySet<number>,
   ) {}
 
   static async start(stage: Stage, args: readonly string[] = []): Promise<FaultStand> {
@@ -61,7 +64,7 @@ export class FaultStand {
       upstreamDoc(name, name === 'rude' || name === 'refused' ? targets[name] : upstream.url, POLICIES[name]),
     )
     const sidecar = await stage.sidecar(documents, args, { probed: true })
-    return new FaultStand(sidecar, upstream)
+    return new FaultStand(sidecar, upstream, new Set([upstream.port, rude.port]))
   }
 
   /** Gives what went wrong, with all that is needed to see why. */
@@ -93,7 +96,7 @@ export class FaultStand {
   /** Waits until no call is left, unused connections are closed and nothing changes any more. */
   async atRest(): Promise<AtRest> {
     await until('every call has ended', async () => (await this.#busy()).length === 0)
-    await until('every connection to the upstream has ended', () => this.upstream.sockets.size === 0, 8_000)
+    await this.#disconnected()
     let last = ''
     return until('the process is at rest', async () => {
       const { handles } = await this.sidecar.probe()
@@ -104,6 +107,22 @@ export class FaultStand {
       if (!same) await sleep(200)
       return same && now
     })
+  }
+
+  /** Unused connections are closed after four seconds. Of the rude upstream's own ends some never hear of it. */
+  async #disconnected(): Promise<void> {
+    const held = async () =>
+      (await heldSockets(this.sidecar.pid)).filter(({ remotePort }) => this.upstreamPorts.has(remotePort))
+    try {
+      await until(
+        'every connection to an upstream has ended',
+        async () => this.upstream.sockets.size === 0 && (await held()).length === 0,
+        8_000,
+      )
+    } catch (error) {
+      const left = { sidecar: await held(), upstream: this.upstream.leftOpen() }
+      throw new Error(`${error}; left are ${JSON.stringify(left)}`)
+    }
   }
 
   async #busy(): Promise<string[]> {

@@ -2,6 +2,7 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { type Reply, render, taggedBody, tagOf } from './faults.js'
 import { declaredFraming, type Framing, type Head, MessageReader, valuesOf } from './message-reader.js'
+import { reset } from './reset.js'
 import { sleep } from './time.js'
 
 /** What is to be done to the requests of one exchange: one reply an attempt, the last one for ever. */
@@ -27,6 +28,8 @@ export class FaultUpstream {
   /** What the sidecar must never send. */
   readonly violations: string[] = []
   readonly sockets = new Set<Socket>()
+  /** The last reply that was begun on each. */
+  readonly playing = new WeakMap<Socket, Reply>()
   connections = 0
   readonly server: Server
 
@@ -44,8 +47,12 @@ export class FaultUpstream {
     return new Promise(resolve => upstream.server.listen(0, '127.0.0.1', () => resolve(upstream)))
   }
 
+  get port(): number {
+    return (this.server.address() as AddressInfo).port
+  }
+
   get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`
+    return `http://127.0.0.1:${this.port}`
   }
 
   serve(socket: Socket): void {
@@ -54,6 +61,17 @@ export class FaultUpstream {
 
   hitsOf(id: string): readonly Hit[] {
     return this.hits.get(id) ?? []
+  }
+
+  /** Every connection that is open, and what has been done to it. */
+  leftOpen(): unknown[] {
+    return Array.from(this.sockets, socket => ({
+      remotePort: socket.remotePort,
+      ended: socket.writableEnded,
+      sawEnd: socket.readableEnded,
+      destroyed: socket.destroyed,
+      reply: this.playing.get(socket),
+    }))
   }
 
   forgetBefore(n: number): void {
@@ -138,6 +156,7 @@ class UpstreamConnection {
   #play(attempt: number): void {
     const { id } = this.#script as Script
     const reply = this.#reply as Reply
+    this.upstream.playing.set(this.socket, reply)
     const whole = render(reply, this.#method, tagOf(id, attempt))
     const bytes = whole.slice(0, Math.round(reply.share * whole.length))
     if (reply.then !== 'keep' && reply.then !== 'late-fin' && reply.after === 'body') this.#deaf = true
@@ -155,9 +174,8 @@ class UpstreamConnection {
       else if (reply.pieceBytes !== null) await new Promise(resolve => setImmediate(resolve))
     }
     if (reply.then === 'late-fin') await sleep(bytes.length % 50)
-    // In the middle of a later answer that only its end frames, it would pass for that end.
-    if (reply.then === 'late-fin' && turn !== this.#turns) return
-    if (reply.then === 'fin' || reply.then === 'late-fin') socket.end()
-    if (reply.then === 'reset') socket.resetAndDestroy()
+    // In the middle of a later answer that only its end frames, this end would pass for that one.
+    if ((reply.then === 'fin' || reply.then === 'late-fin') && turn === this.#turns) socket.end()
+    if (reply.then === 'reset') reset(socket)
   }
 }

@@ -7,8 +7,18 @@ import { failures, okRatio, openLoop } from './load.js'
 import { Metrics } from './metrics.js'
 import { toYaml, upstreamDoc } from './policies.js'
 import { freePort } from './ports.js'
+import { reset } from './reset.js'
 import { test } from './stage.js'
 import { mostInAny, seeded, until, within } from './time.js'
+
+test('a reset closes a connection whose own end is on its way, and breaks any other', async ({ stage }) => {
+  const [ending, other] = await stage.connections((await stage.upstream()).port, 2)
+  if (!ending || !other) throw new Error('no connections')
+  const closed = Promise.all([ending, other].map(socket => new Promise(resolve => socket.once('close', resolve))))
+  ending.end()
+  for (const socket of [ending, other]) reset(socket)
+  await within('both are closed', closed, 2_000)
+})
 
 describe('the upstream', () => {
   test('plays its behaviours in order, the last one for ever, and records what it was sent', async ({ stage }) => {

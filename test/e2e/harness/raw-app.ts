@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net'
 import type { PlannedCall, PlannedConnection } from './exchange-plan.js'
 import { hasNoBody, taggedBody } from './faults.js'
 import { declaredFraming, type Framing, type Head, MessageReader } from './message-reader.js'
+import { reset } from './reset.js'
 import { sleep, within } from './time.js'
 
 /** Longest that a planned connection may take: far above all clocks of the policies under test, ms. */
@@ -103,7 +104,7 @@ class RawApp {
     await sleep(afterMs)
     if (this.socket.destroyed) return
     this.seen.left = true
-    if (this.plan.leavesByReset) this.socket.resetAndDestroy()
+    if (this.plan.leavesByReset) reset(this.socket)
     else this.socket.destroy()
   }
 

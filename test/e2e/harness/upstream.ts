@@ -1,5 +1,6 @@
 /** A scripted HTTP upstream on loopback: says what it is told to, and records what it is sent. */
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
@@ -191,6 +192,18 @@ export class Upstream {
       if (!res.writableFinished) received.abandonedAtMs = nowMs()
     })
     return received
+  }
+}
+
+/** Until `res` takes more, or nobody reads it any longer. */
+export async function drained(res: ServerResponse): Promise<void> {
+  const over = new AbortController()
+  const { signal } = over
+  try {
+    await Promise.race([once(res, 'drain', { signal }), once(res, 'close', { signal })])
+  } finally {
+    // One of the two would listen for the life of `res`.
+    over.abort()
   }
 }
 
