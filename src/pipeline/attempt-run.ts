@@ -187,10 +187,15 @@ export class AttemptRun implements AttemptListener {
     this.#exchange.giveUp('bad-request')
   }
 
+  /** Nobody was called: it was no attempt. */
   #endRefused(text: string): void {
-    this.abandon()
-    const facts = classifyFailure('connect', true, this.#exchange.policy.retry)
-    this.#exchange.onFailure({ reason: 'no-route', text, nothingSent: true }, facts)
+    const exchange = this.#exchange
+    exchange.attempts -= 1
+    this.#settled = true
+    settleAttempt(exchange, this.#permit, null, 'none', exchange.deps.clock.nowMs())
+    this.#leaveWire()
+    const facts = classifyFailure('connect', true, exchange.policy.retry)
+    exchange.onFailure({ reason: 'no-route', text, nothingSent: true }, facts)
   }
 
   #onAttemptTimeout(): void {
