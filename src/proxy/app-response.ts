@@ -35,8 +35,6 @@ export class AppResponse extends ServerResponse<IncomingMessage> {
     this.#owner = owner
     this.on('finish', onFinish)
     this.on('close', onClose)
-    // A pipelined response has no socket yet and would not hear it close.
-    if (this.socket === null) this.req.socket.once('close', () => owner.closed())
   }
 
   /** Head of a streamed answer. */

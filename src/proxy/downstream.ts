@@ -98,7 +98,7 @@ export class NodeDownstream implements ProxyDownstream, ResponseOwner {
 
   interim(status: number, headers: RawHeaders): void {
     const socket = this.#response.socket
-    // RFC 9110 §15.2: never to HTTP/1.0. No socket: it is not this response's turn.
+    // RFC 9110 §15.2: never to HTTP/1.0. No socket: the answer is over.
     if (this.#settled || this.begun || socket === null || this.#request.httpVersionMinor === 0) return
     if (status <= 101 || status > 199) return
     const fields = forwardResponseHeaders(headers, this.#via('1.1'), { length: 'drop', canChunk: false })
@@ -147,7 +147,12 @@ export class NodeDownstream implements ProxyDownstream, ResponseOwner {
     this.#response.destroy()
   }
 
-  /** Calls when nothing more will happen on the app's side of this request; at once if so already. */
+  /** Nothing more will happen on the app's side of this request. */
+  get settled(): boolean {
+    return this.#settled
+  }
+
+  /** Calls when that is so; at once if it is. Only the last one that asked is called. */
   afterSettled(fn: () => void): void {
     if (this.#settled) fn()
     else this.#whenSettled = fn

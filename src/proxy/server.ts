@@ -200,8 +200,6 @@ export class ProxyServer {
     if (this.#sockets.has(socket)) return
     this.#sockets.add(socket)
     this.#accepted += 1
-    // Pipelined requests each listen for the close.
-    socket.setMaxListeners(0)
     socket.on('error', ignore)
     socket.on('close', () => this.#sockets.delete(socket))
   }

@@ -58,14 +58,17 @@ describe('a CONNECT', () => {
     expect(stage.upstream.sent[0]?.request.upstream.name).toBe('all')
   })
 
-  it.each(['', '/v1'])('among upstreams with one target and the base path %j goes to the first declared', async basePath => {
-    const base = { host: 'api.example.com', https: true, basePath }
-    const upstreams = ['first', 'second', 'third'].map(name => ({ ...base, name }))
-    const stage = new Stage({}, { upstreams })
-    stage.tunnel('api.example.com:443')
-    await stage.run(10)
-    expect(stage.upstream.sent[0]?.request.upstream.name).toBe('first')
-  })
+  it.each(['', '/v1'])(
+    'among upstreams with one target and the base path %j goes to the first declared',
+    async basePath => {
+      const base = { host: 'api.example.com', https: true, basePath }
+      const upstreams = ['first', 'second', 'third'].map(name => ({ ...base, name }))
+      const stage = new Stage({}, { upstreams })
+      stage.tunnel('api.example.com:443')
+      await stage.run(10)
+      expect(stage.upstream.sent[0]?.request.upstream.name).toBe('first')
+    },
+  )
 
   it('that fails to connect is repeated by the ordinary rules, though it is not idempotent', async () => {
     const stage = new Stage({}, { upstreams: [secure] })
