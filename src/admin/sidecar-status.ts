@@ -3,7 +3,7 @@ import type { PolicyRecord } from '../policy/policy-record.js'
 import type { ListenerStatus, SidecarStatus } from '../telemetry/events.js'
 
 export interface StatusParts {
-  readonly pipeline: Pick<Pipeline, 'snapshot' | 'retriesOff' | 'statuses'>
+  readonly pipeline: Pick<Pipeline, 'snapshot' | 'retriesOff' | 'statuses' | 'unmatchedTunnels'>
   readonly record: PolicyRecord
   readonly listeners: { statuses(): ReadonlyMap<string, ListenerStatus> }
   readonly draining: boolean
@@ -11,7 +11,7 @@ export interface StatusParts {
 
 /** Everything that an operator may see of now. */
 export function sidecarStatus({ pipeline, record, listeners, draining }: StatusParts): SidecarStatus {
-  const { snapshot, retriesOff } = pipeline
+  const { snapshot, retriesOff, unmatchedTunnels } = pipeline
   return {
     generation: snapshot.generation,
     hash: snapshot.hash,
@@ -21,6 +21,7 @@ export function sidecarStatus({ pipeline, record, listeners, draining }: StatusP
     draining,
     retries: retriesOff ? 'off' : 'on',
     upstreams: pipeline.statuses(),
+    ...(unmatchedTunnels !== null && { unmatchedTunnels }),
     listeners: listeners.statuses(),
   }
 }

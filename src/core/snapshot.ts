@@ -49,6 +49,8 @@ export interface RetrySettings {
 
 export interface LimitSettings {
   readonly maxInFlight: number
+  /** Open or being opened; those that stand are not in flight. */
+  readonly maxTunnels: number
   readonly maxWaiting: number
   readonly maxWaitingBytes: number
 }

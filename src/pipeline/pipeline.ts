@@ -1,17 +1,20 @@
-import type { DenialReason, OwnReason } from '../core/reasons.js'
+import type { DenialReason } from '../core/reasons.js'
 import type { RouteSnapshot, Snapshot, UpstreamSnapshot } from '../core/snapshot.js'
 import type { UpstreamStatus } from '../telemetry/events.js'
 import { ActiveCalls } from './active-calls.js'
-import { ownAnswer, ownStatus } from './answers.js'
+import { ownAnswer } from './answers.js'
+import { ConnectCall } from './connect-call.js'
 import { Exchange } from './exchange.js'
 import type { ExchangeDeps } from './exchange-deps.js'
 import { type Found, type Nowhere, UpstreamFinder } from './find-upstream.js'
 import type { Lane } from './lane.js'
-import type { AppListener, Downstream, RequestAddress, UpgradeDecision, UpgradeRequest } from './ports.js'
-import { withoutQuery } from './report.js'
+import type { AppListener, Downstream, RequestAddress } from './ports.js'
+import { reportRefused } from './report.js'
 import { matchRoute } from './route.js'
 import { UpgradeCall } from './upgrade-call.js'
+import type { UpgradeDecision, UpgradeRequest } from './upgrade-ports.js'
 import { type StateDeps, UpstreamState } from './upstream-state.js'
+import { FULL_ROOM_RETRY_MS } from './wait.js'
 
 export interface PipelineDeps extends StateDeps, Omit<ExchangeDeps, 'retriesOff' | 'whyNoRetry' | 'onFinished'> {
   /** Our name in `Via`; tells our own passes from those of other sidecars. */
@@ -88,9 +91,23 @@ export class Pipeline {
     const { upstream } = found
     const route = matchRoute(upstream, downstream.method, downstream.path, downstream.headers)
     const exchange = this.#exchange(downstream, upstream, route, appPath)
+    if (downstream.method === 'CONNECT') return this.#connect(exchange)
     this.#exchanges.add(exchange)
     exchange.start()
     return exchange
+  }
+
+  #connect(exchange: Exchange): AppListener {
+    const { downstream, upstream, lane } = exchange
+    if (!lane.limiter.tunnelFree) {
+      const found = { reason: 'overloaded', upstream: upstream.name, retryAfterMs: FULL_ROOM_RETRY_MS } as const
+      this.#refuse(downstream, found)
+      return NOBODY
+    }
+    const call = new ConnectCall(exchange)
+    this.#exchanges.add(exchange)
+    exchange.start()
+    return call
   }
 
   upgrade(request: UpgradeRequest, address: RequestAddress): UpgradeDecision {
@@ -105,7 +122,7 @@ export class Pipeline {
     const found = this.#find(target, address)
     if ('reason' in found) {
       const answer = ownAnswer(found.reason, found)
-      this.#reportRefused({ method: request.method, path }, found.reason, found.upstream, answer.body.length)
+      this.#reportRefused({ method: request.method, path }, found, answer.body.length)
       return { proceed: false, answer }
     }
     const { upstream } = found
@@ -172,6 +189,11 @@ export class Pipeline {
     this.#unmatched?.dispose()
   }
 
+  /** To hosts that nobody declared; `null` = those are refused. */
+  get unmatchedTunnels(): number | null {
+    return this.#unmatched?.lane(null).limiter.tunnels ?? null
+  }
+
   statuses(): UpstreamStatus[] {
     return [...this.#states.values()].flatMap(state => state.statuses())
   }
@@ -207,35 +229,16 @@ export class Pipeline {
   }
 
   #refuse(downstream: Downstream, found: Nowhere): void {
-    const { reason, upstream } = found
-    const { status, statusText, headers, body } = ownAnswer(reason, found)
+    const { status, statusText, headers, body } = ownAnswer(found.reason, found)
     downstream.answer({ status, statusText, headers }, [], body)
-    this.#reportRefused(downstream, reason, upstream, body.length)
+    this.#reportRefused(downstream, found, body.length)
   }
 
-  #reportRefused(
-    request: Pick<Downstream, 'method' | 'path'>,
-    reason: OwnReason,
-    upstream: string | null,
-    responseBytes: number,
-  ): void {
-    this.#deps.sink.emit({
-      type: 'request-finished',
-      upstream: this.#snapshot.upstreams.has(upstream ?? '') ? upstream : null,
-      route: null,
-      method: request.method,
-      path: withoutQuery(request.path),
-      status: ownStatus(reason),
-      outcome: reason,
-      denied: null,
-      attempts: 0,
-      durationMs: 0,
-      headMs: null,
-      waitedMs: 0,
-      responseBytes,
-      generation: this.#snapshot.generation,
-      traceId: null,
-    })
+  #reportRefused(request: Pick<Downstream, 'method' | 'path'>, { reason, upstream }: Nowhere, bytes: number): void {
+    const { snapshot } = this
+    const known = snapshot.upstreams.has(upstream ?? '') || upstream === this.#deps.unmatched?.name
+    const facts = { reason, upstream: known ? upstream : null, generation: snapshot.generation, bytes }
+    reportRefused(this.#deps.sink, request, facts)
     this.#onEnd(null)
   }
 }

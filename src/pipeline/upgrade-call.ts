@@ -5,8 +5,9 @@ import type { EffectivePolicy, UpstreamSnapshot } from '../core/snapshot.js'
 import { ownAnswer, ownStatus } from './answers.js'
 import type { ExchangeDeps } from './exchange-deps.js'
 import type { Lane } from './lane.js'
-import type { UpgradeDecision, UpgradeGranted, UpgradeOutcome, UpgradeRequest } from './ports.js'
 import { withoutQuery } from './report.js'
+import { TunnelSlot } from './tunnel-slot.js'
+import type { UpgradeDecision, UpgradeGranted, UpgradeOutcome, UpgradeRequest } from './upgrade-ports.js'
 import { FULL_ROOM_RETRY_MS } from './wait.js'
 
 const OUTCOME_OF: Readonly<Record<Exclude<UpgradeOutcome['kind'], 'response'>, Outcome>> = {
@@ -55,7 +56,8 @@ export class UpgradeCall {
       if (!this.#gateProbe) return this.#refuse('gate-closed', closedForMs)
     }
     // An empty line may be held back for want of a probe, which this may be.
-    if (!line.empty || !lane.limiter.free) return this.#refuse('overloaded', FULL_ROOM_RETRY_MS)
+    if (!line.empty || !lane.limiter.free || !lane.limiter.tunnelFree)
+      return this.#refuse('overloaded', FULL_ROOM_RETRY_MS)
     const permit = breaker.acquire('first')
     if (!permit.granted) return this.#refuse('breaker-open', permit.retryAfterMs)
     lane.limiter.take()
@@ -64,7 +66,9 @@ export class UpgradeCall {
   }
 
   #grant(permit: BreakerPermit): UpgradeGranted {
-    const { policy, upstream, path } = this.#context
+    const { policy, upstream, path, deps, lane, route, generation } = this.#context
+    const facts = { upstream: upstream.name, route, method: this.#request.method, path: this.#request.path, generation }
+    const slot = new TunnelSlot(lane.limiter, deps.clock, deps.sink, facts)
     return {
       proceed: true,
       upstream,
@@ -73,8 +77,14 @@ export class UpgradeCall {
       extra: ['forbear-attempts', '1', 'forbear-outcome', 'delivered'],
       connectTimeoutMs: policy.timeouts.connectMs,
       handshakeTimeoutMs: Math.min(policy.timeouts.attemptMs, policy.timeouts.totalMs),
-      onOutcome: outcome => this.#onOutcome(permit, outcome),
-      onClosed: () => this.#context.deps.onFinished(null),
+      onOutcome: outcome => {
+        if (outcome.kind === 'response' && outcome.status === 101) slot.open()
+        this.#onOutcome(permit, outcome)
+      },
+      onClosed: tunnelled => {
+        slot.close(tunnelled)
+        deps.onFinished(null)
+      },
     }
   }
 

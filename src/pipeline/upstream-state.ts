@@ -177,6 +177,7 @@ export class UpstreamState {
       budget: { balance: budget.balance(nowMs), ratio: policy.budget.ratio },
       gate: { closed: !guard.gate.isOpen, closedForMs },
       inFlight: limiter.inFlight,
+      tunnels: limiter.tunnels,
       waiting: limiter.waiting,
       waitingBytes: limiter.waitingBytes,
       connections: this.#deps.connections(name),
@@ -191,7 +192,7 @@ export class UpstreamState {
 
 function poolLimits(snapshot: UpstreamSnapshot): LimitSettings {
   const none = Number.POSITIVE_INFINITY
-  return { maxInFlight: snapshot.pool.maxConnections, maxWaiting: none, maxWaitingBytes: none }
+  return { maxInFlight: snapshot.pool.maxConnections, maxTunnels: none, maxWaiting: none, maxWaitingBytes: none }
 }
 
 function sameTarget(a: UpstreamSnapshot, b: UpstreamSnapshot): boolean {

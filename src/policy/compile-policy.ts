@@ -27,6 +27,7 @@ export function compilePolicy(fields: Fields): EffectivePolicy {
     }),
     limits: Object.freeze({
       maxInFlight: read.number('limits.maxInFlight'),
+      maxTunnels: read.number('limits.maxTunnels'),
       maxWaiting: read.number('limits.maxWaiting'),
       maxWaitingBytes: read.bytes('limits.maxWaitingBytes'),
     }),

@@ -24,7 +24,7 @@ export const BUILT_IN = deepFreeze({
     maxOpenFor: '15s',
     whenOpen: 'refuse',
   },
-  limits: { maxInFlight: 1024, maxWaiting: 1024, maxWaitingBytes: '16MiB' },
+  limits: { maxInFlight: 1024, maxTunnels: 1024, maxWaiting: 1024, maxWaitingBytes: '16MiB' },
   pool: { maxConnections: 256, maxAge: '5m' },
   propagate: false,
   longPoll: false,

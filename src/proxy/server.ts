@@ -1,15 +1,14 @@
 /** A listener for the app: the shared port, or the own port of one upstream. */
 import { createServer, IncomingMessage, maxHeaderSize, type Server } from 'node:http'
-import type { LookupFunction, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { SecureContext } from 'node:tls'
-import type { TlsSettings } from '../core/snapshot.js'
 import type { EventSink } from '../telemetry/events.js'
 import { AppResponse } from './app-response.js'
 import { type AppSocket, AppTraffic } from './app-traffic.js'
 import { bindAll, boundAddress, readListenAddress } from './bind.js'
 import type { ServerState } from './downstream.js'
 import type { RequestHandler } from './request-handler.js'
+import type { TunnelDeps } from './tunnel.js'
 import { UpgradeTunnels } from './upgrade.js'
 import { DEFAULT_UPGRADE_TOKENS, givesUpConnection } from './upgrade-token.js'
 
@@ -41,10 +40,8 @@ export interface ServerOptions {
 
 export interface ServerDeps {
   readonly events: EventSink
-  /** Reads the files of an upstream's `tls` section, for tunnels to it. */
-  readonly loadTls: (tls: TlsSettings) => SecureContext | Error
-  /** Finds upstreams by name, for tunnels to them. */
-  readonly lookup: LookupFunction
+  /** Makes the connections of upgraded requests. */
+  readonly dial: TunnelDeps['dial']
 }
 
 type AppServer = Server<typeof IncomingMessage, typeof AppResponse>

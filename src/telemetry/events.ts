@@ -82,6 +82,22 @@ export interface RetryDenied {
   readonly reason: DenialReason
 }
 
+/** A tunnel that stood is over: both of its sides are closed. */
+export interface TunnelClosed {
+  readonly type: 'tunnel-closed'
+  readonly upstream: string
+  readonly route: string | null
+  /** `CONNECT`, or `GET` for a WebSocket. */
+  readonly method: string
+  /** Without the query; of a CONNECT the authority. */
+  readonly path: string
+  /** For which it stood, ms. */
+  readonly durationMs: number
+  readonly bytesToUpstream: number
+  readonly bytesToApp: number
+  readonly generation: number
+}
+
 export interface BreakerChanged {
   readonly type: 'breaker-changed'
   readonly upstream: string
@@ -161,6 +177,7 @@ export type ForbearEvent =
   | AttemptFinished
   | RetryScheduled
   | RetryDenied
+  | TunnelClosed
   | BreakerChanged
   | GateChanged
   | PolicyReloaded
@@ -188,6 +205,8 @@ export interface UpstreamStatus {
   readonly budget: { readonly balance: number; readonly ratio: number }
   readonly gate: { readonly closed: boolean; readonly closedForMs: number }
   readonly inFlight: number
+  /** Tunnels that stand. */
+  readonly tunnels: number
   readonly waiting: number
   readonly waitingBytes: number
   readonly connections: number
@@ -207,6 +226,8 @@ export interface SidecarStatus {
   readonly draining: boolean
   readonly retries: 'on' | 'off'
   readonly upstreams: readonly UpstreamStatus[]
+  /** Tunnels to hosts that nobody declared; absent unless `--unmatched tunnel`. */
+  readonly unmatchedTunnels?: number
   /** Own ports, by upstream; also of those without a policy. */
   readonly listeners: ReadonlyMap<string, ListenerStatus>
 }

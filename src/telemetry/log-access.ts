@@ -1,4 +1,4 @@
-import type { RequestFinished, RetryScheduled } from './events.js'
+import type { RequestFinished, RetryScheduled, TunnelClosed } from './events.js'
 import { flagsOf } from './flags.js'
 
 /** A longer path is cut, so that one client cannot fill the log's pipe. */
@@ -40,6 +40,12 @@ export function retryFields(event: RetryScheduled): string {
     reason: event.reason,
     traceId: event.traceId,
   }
+  return JSON.stringify(fields).slice(1)
+}
+
+/** The end of a tunnel, whose opening has a line of its own. */
+export function tunnelFields({ type: _, path, durationMs, ...event }: TunnelClosed): string {
+  const fields = { msg: 'tunnel closed', ...event, path: shortPath(path), durationMs: twoDecimals(durationMs) }
   return JSON.stringify(fields).slice(1)
 }
 

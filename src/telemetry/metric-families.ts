@@ -1,4 +1,5 @@
 /** Names, types and help of all metrics. */
+import { UNMATCHED } from '../core/unmatched.js'
 import { type MetricFamily, scopeCounter, scopeHistogram, sidecarGauge, upstreamGauge } from './metric-family.js'
 import { BREAKER_STATES, CODE_CLASSES, METHOD_CLASSES } from './scope-tally.js'
 
@@ -82,6 +83,17 @@ const UPSTREAM_GAUGES: readonly MetricFamily[] = [
     of: status => Number(status.gate.closed),
   }),
   upstreamGauge({ name: 'forbear_in_flight', help: 'Attempts on the wire.', of: status => status.inFlight }),
+  {
+    name: 'forbear_tunnels_open',
+    type: 'gauge',
+    help: 'Tunnels (CONNECT, WebSocket) that stand; upstream _unmatched: to undeclared hosts.',
+    samples: ({ status: { upstreams, unmatchedTunnels } }) => [
+      ...upstreams.map(row => ({ value: row.tunnels, labels: { upstream: row.name, route: row.route ?? '' } })),
+      ...(unmatchedTunnels === undefined
+        ? []
+        : [{ value: unmatchedTunnels, labels: { upstream: UNMATCHED, route: '' } }]),
+    ],
+  },
   upstreamGauge({
     name: 'forbear_waiting',
     help: 'Requests in back-off, queue, gate or room.',

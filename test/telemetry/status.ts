@@ -9,6 +9,7 @@ export function upstreamStatus(over: Partial<UpstreamStatus> = {}): UpstreamStat
     budget: { balance: 5, ratio: 0.2 },
     gate: { closed: false, closedForMs: 0 },
     inFlight: 2,
+    tunnels: 4,
     waiting: 1,
     waitingBytes: 64,
     connections: 3,

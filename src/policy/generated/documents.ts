@@ -449,9 +449,13 @@ export interface Breaker {
  */
 export interface Limits {
   /**
-   * Attempts on the wire at one time.
+   * Attempts on the wire at one time. The opening of a tunnel (CONNECT, WebSocket) counts, a tunnel that stands does not: it may live for hours, and has `maxTunnels` of its own.
    */
   maxInFlight?: number
+  /**
+   * Tunnels (CONNECT, WebSocket) that stand or are being opened at one time; one more is answered 503 `overloaded` at once.
+   */
+  maxTunnels?: number
   /**
    * Requests that wait at one time, for a slot or for another attempt; one more is answered 503 `overloaded`.
    */

@@ -103,6 +103,7 @@ export const SECTION_FIELDS: Readonly<Record<string, FieldFormat | null>> = {
   },
   "breaker.whenOpen": null,
   "limits.maxInFlight": null,
+  "limits.maxTunnels": null,
   "limits.maxWaiting": null,
   "limits.maxWaitingBytes": {
     "format": "size",

@@ -1236,7 +1236,7 @@ export const SCHEMA: JsonSchema = {
       "additionalProperties": false,
       "properties": {
         "maxInFlight": {
-          "description": "Attempts on the wire at one time.",
+          "description": "Attempts on the wire at one time. The opening of a tunnel (CONNECT, WebSocket) counts, a tunnel that stands does not: it may live for hours, and has `maxTunnels` of its own.",
           "type": "integer",
           "minimum": 1,
           "maximum": 1000000,
@@ -1244,7 +1244,18 @@ export const SCHEMA: JsonSchema = {
           "examples": [
             1024
           ],
-          "markdownDescription": "Attempts on the wire at one time.\n\nAllowed: whole number 1 to 1000000.\n\nDefault: 1024."
+          "markdownDescription": "Attempts on the wire at one time. The opening of a tunnel (CONNECT, WebSocket) counts, a tunnel that stands does not: it may live for hours, and has `maxTunnels` of its own.\n\nAllowed: whole number 1 to 1000000.\n\nDefault: 1024."
+        },
+        "maxTunnels": {
+          "description": "Tunnels (CONNECT, WebSocket) that stand or are being opened at one time; one more is answered 503 `overloaded` at once.",
+          "type": "integer",
+          "minimum": 1,
+          "maximum": 1000000,
+          "default": 1024,
+          "examples": [
+            1024
+          ],
+          "markdownDescription": "Tunnels (CONNECT, WebSocket) that stand or are being opened at one time; one more is answered 503 `overloaded` at once.\n\nAllowed: whole number 1 to 1000000.\n\nDefault: 1024."
         },
         "maxWaiting": {
           "description": "Requests that wait at one time, for a slot or for another attempt; one more is answered 503 `overloaded`.",
