@@ -38,6 +38,14 @@ describe('a streamed answer', () => {
     ])
   })
 
+  it('keeps the bytes of fields and reason phrase above 0x7f when its body comes later', async () => {
+    const { client, downstream } = await exchangeOf(GET)
+    downstream.begin({ status: 200, statusText: 'caf\xe9', headers: ['X-Name', 'Zo\xeb \xff'] }, [])
+    const received = await client.untilHas('\r\n\r\n')
+    expect(received).toContain('HTTP/1.1 200 caf\xe9\r\n')
+    expect(received).toContain('X-Name: Zo\xeb \xff\r\n')
+  })
+
   it('sends the head at once and each piece as it comes', async () => {
     const { client, downstream, exchange } = await exchangeOf(GET)
     downstream.begin(ok('Content-Type', 'text/event-stream'), [])
