@@ -41,6 +41,8 @@ export interface SidecarOptions {
   readonly start: 'all' | 'valid-only'
   /** What becomes of a CONNECT to an undeclared host. `tunnel` needs a `listen` on loopback. Default `refuse`. */
   readonly unmatched?: 'refuse' | 'tunnel'
+  /** Of the app, to each address that it may call. Default 10000. */
+  readonly maxConnections?: number
   readonly logLevel: LogLevel
   readonly accessLog: AccessLog
   readonly drainPeriodMs: number
@@ -128,9 +130,18 @@ class Runtime {
     const pseudonym = `forbear-${randomBytes(4).toString('hex')}`
     this.#transport.reconcile(snapshot)
     this.#pipeline = this.#createPipeline(snapshot, pseudonym)
+    const { listen, maxConnections } = options
     const reserved = { [options.admin]: 'admin port', [options.health]: 'health port' }
     this.#listeners = new Listeners(
-      { listen: options.listen, reserved, pseudonym, resolver: this.#resolver, tls: this.#tls, clock: this.#clock },
+      {
+        listen,
+        reserved,
+        pseudonym,
+        resolver: this.#resolver,
+        tls: this.#tls,
+        clock: this.#clock,
+        ...(maxConnections !== undefined && { maxConnections }),
+      },
       this.#pipeline,
       this.#sink,
     )

@@ -17,6 +17,8 @@ export interface ListenersOptions {
   /** Addresses of other ports of the sidecar: what they are by where they are. */
   readonly reserved?: Readonly<Record<string, string>>
   readonly pseudonym: string
+  /** Of the app, to each address. */
+  readonly maxConnections?: number
   /** Shared with the transport: names are looked up by few threads. */
   readonly resolver: Resolver
   readonly tls: TlsContexts
@@ -89,8 +91,8 @@ export class Listeners {
   }
 
   #server(role: 'shared' | 'upstream', upstreamName: string | null, listen: string): ProxyServer {
-    const { pseudonym, resolver, tls, clock } = this.#options
-    const options = { listen, role, upstreamName, pseudonym }
+    const { pseudonym, maxConnections, resolver, tls, clock } = this.#options
+    const options = { listen, role, upstreamName, pseudonym, ...(maxConnections !== undefined && { maxConnections }) }
     const dial = (upstream: UpstreamSnapshot, timeoutMs: number, done: Dialled) =>
       new Dial(dialTarget(upstream, tls), resolver, clock, timeoutMs, done)
     const deps = { events: this.#sink, dial }

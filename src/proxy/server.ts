@@ -6,6 +6,7 @@ import type { EventSink } from '../telemetry/events.js'
 import { AppResponse } from './app-response.js'
 import { type AppSocket, AppTraffic } from './app-traffic.js'
 import { bindAll, boundAddress, readListenAddress } from './bind.js'
+import { limitConnections } from './connection-limit.js'
 import type { ServerState } from './downstream.js'
 import type { RequestHandler } from './request-handler.js'
 import type { TunnelDeps } from './tunnel.js'
@@ -34,6 +35,8 @@ export interface ServerOptions {
   readonly headersTimeoutMs?: number
   /** How long an idle connection of the app is kept; longer than apps keep theirs. Default 610000. */
   readonly keepAliveTimeoutMs?: number
+  /** Open connections of the app to each address; one more is closed at once. Default 10000. */
+  readonly maxConnections?: number
   /** Upgrade tokens that are tunnelled, lower case. Default `websocket`. */
   readonly upgradeTokens?: readonly string[]
 }
@@ -54,6 +57,7 @@ export class ProxyServer {
   readonly #traffic: AppTraffic
   readonly #upgradeTokens: readonly string[]
   readonly #maxHeaderBytes: number
+  readonly #maxConnections: number
   readonly #sockets = new Set<Socket>()
   #accepted = 0
   #servers: AppServer[] = []
@@ -64,6 +68,7 @@ export class ProxyServer {
     this.#events = deps.events
     this.#upgradeTokens = options.upgradeTokens ?? DEFAULT_UPGRADE_TOKENS
     this.#maxHeaderBytes = options.maxHeaderBytes ?? maxHeaderSize
+    this.#maxConnections = options.maxConnections ?? 10_000
     this.#state = { pseudonym: options.pseudonym ?? 'forbear', draining: false }
     this.#tunnels = new UpgradeTunnels({ ...deps, pseudonym: this.#state.pseudonym })
     const traffic = {
@@ -178,6 +183,7 @@ export class ProxyServer {
     }
     const traffic = this.#traffic
     const server: AppServer = createServer(options, (request, response) => traffic.request(request, response, false))
+    limitConnections(server, this.#maxConnections, refused => this.#tellRefused(refused))
     // Node drops fields beyond a number silently; the size limit is enough.
     server.maxHeadersCount = 0
     server.on('connection', (socket: Socket) => this.#connected(socket))
@@ -199,6 +205,12 @@ export class ProxyServer {
     this.#accepted += 1
     socket.on('error', ignore)
     socket.on('close', () => this.#sockets.delete(socket))
+  }
+
+  #tellRefused(refused: number): void {
+    const { role, upstreamName: upstream } = this.#options
+    const message = `connections of the app are refused: ${this.#maxConnections} are open (--max-connections)`
+    this.#events.emit({ type: 'notice', level: 'warn', message, detail: { role, upstream, refused } })
   }
 
   #listenerFailed(error: Error): void {

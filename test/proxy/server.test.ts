@@ -39,6 +39,20 @@ describe('the app server', () => {
     expect(server.server.connections).toBe(1)
   })
 
+  it('refuses connections beyond its limit, tells of the first at once, and serves the others', async () => {
+    const server = await serve(echo, { maxConnections: 2 })
+    const [first, second] = [await server.client(), await server.client()]
+    await eventually(() => server.server.connections === 2)
+    for (let n = 0; n < 3; n += 1) expect(await (await server.client()).untilClosed()).toBe('')
+    expect(server.notices).toEqual(['connections of the app are refused: 2 are open (--max-connections)'])
+    second.destroy()
+    await eventually(() => server.server.connections === 1)
+    for (const client of [first, await server.client()]) {
+      client.send('GET /x HTTP/1.1\r\nHost: x\r\n\r\n')
+      await client.untilHas('X-Path: /x')
+    }
+  })
+
   describe('serves pipelined requests one after another', () => {
     const one = (path: string, method = 'POST') => `${method} ${path} HTTP/1.1\r\nHost: x\r\n\r\n`
     const paths = (server: TestServer) => server.exchanges.map(each => each.downstream.path)
