@@ -1,16 +1,18 @@
+import type { Snapshot } from '../core/snapshot.js'
 import type { Pipeline } from '../pipeline/pipeline.js'
 import type { PolicyRecord } from '../policy/policy-record.js'
-import type { ListenerStatus, SidecarStatus } from '../telemetry/events.js'
+import type { ListenerStatus, SidecarStatus, TlsStatus } from '../telemetry/events.js'
 
 export interface StatusParts {
   readonly pipeline: Pick<Pipeline, 'snapshot' | 'retriesOff' | 'statuses' | 'unmatchedTunnels'>
   readonly record: PolicyRecord
   readonly listeners: { statuses(): ReadonlyMap<string, ListenerStatus> }
+  readonly tls: { statuses(snapshot: Snapshot): ReadonlyMap<string, TlsStatus> }
   readonly draining: boolean
 }
 
 /** Everything that an operator may see of now. */
-export function sidecarStatus({ pipeline, record, listeners, draining }: StatusParts): SidecarStatus {
+export function sidecarStatus({ pipeline, record, listeners, tls, draining }: StatusParts): SidecarStatus {
   const { snapshot, retriesOff, unmatchedTunnels } = pipeline
   return {
     generation: snapshot.generation,
@@ -23,5 +25,6 @@ export function sidecarStatus({ pipeline, record, listeners, draining }: StatusP
     upstreams: pipeline.statuses(),
     ...(unmatchedTunnels !== null && { unmatchedTunnels }),
     listeners: listeners.statuses(),
+    tls: tls.statuses(snapshot),
   }
 }

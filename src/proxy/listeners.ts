@@ -18,7 +18,7 @@ export interface ListenersOptions {
   readonly reserved?: Readonly<Record<string, string>>
   readonly pseudonym: string
   /** Of the app, to each address. */
-  readonly maxConnections?: number
+  readonly maxConnections?: number | undefined
   /** Shared with the transport: names are looked up by few threads. */
   readonly resolver: Resolver
   readonly tls: TlsContexts
@@ -92,7 +92,7 @@ export class Listeners {
 
   #server(role: 'shared' | 'upstream', upstreamName: string | null, listen: string): ProxyServer {
     const { pseudonym, maxConnections, resolver, tls, clock } = this.#options
-    const options = { listen, role, upstreamName, pseudonym, ...(maxConnections !== undefined && { maxConnections }) }
+    const options = { listen, role, upstreamName, pseudonym, maxConnections }
     const dial = (upstream: UpstreamSnapshot, timeoutMs: number, done: Dialled) =>
       new Dial(dialTarget(upstream, tls), resolver, clock, timeoutMs, done)
     const deps = { events: this.#sink, dial }

@@ -36,7 +36,7 @@ export interface ServerOptions {
   /** How long an idle connection of the app is kept; longer than apps keep theirs. Default 610000. */
   readonly keepAliveTimeoutMs?: number
   /** Open connections of the app to each address; one more is closed at once. Default 10000. */
-  readonly maxConnections?: number
+  readonly maxConnections?: number | undefined
   /** Upgrade tokens that are tunnelled, lower case. Default `websocket`. */
   readonly upgradeTokens?: readonly string[]
 }

@@ -87,7 +87,6 @@ export interface TunnelClosed {
   readonly type: 'tunnel-closed'
   readonly upstream: string
   readonly route: string | null
-  /** `CONNECT`, or `GET` for a WebSocket. */
   readonly method: string
   /** Without the query; of a CONNECT the authority. */
   readonly path: string
@@ -230,6 +229,16 @@ export interface SidecarStatus {
   readonly unmatchedTunnels?: number
   /** Own ports, by upstream; also of those without a policy. */
   readonly listeners: ReadonlyMap<string, ListenerStatus>
+  /** By upstream, of those that have files for TLS. */
+  readonly tls: ReadonlyMap<string, TlsStatus>
+}
+
+/** The files of an upstream's `tls`. */
+export interface TlsStatus {
+  /** When those in force were read; `null` = no connection has needed them yet, or they cannot be used. */
+  readonly loadedAt: string | null
+  /** End of the client certificate (its notAfter); `null` = there is none. */
+  readonly certificateExpiresAt: string | null
 }
 
 /** An own port as the policies want it. */

@@ -1,6 +1,13 @@
 /** Names, types and help of all metrics. */
 import { UNMATCHED } from '../core/unmatched.js'
-import { type MetricFamily, scopeCounter, scopeHistogram, sidecarGauge, upstreamGauge } from './metric-family.js'
+import {
+  type MetricFamily,
+  scopeCounter,
+  scopeHistogram,
+  sidecarGauge,
+  tlsTime,
+  upstreamGauge,
+} from './metric-family.js'
 import { BREAKER_STATES, CODE_CLASSES, METHOD_CLASSES } from './scope-tally.js'
 
 const RELOAD_RESULTS = ['applied', 'unchanged', 'partial', 'rejected'] as const
@@ -136,6 +143,16 @@ const SIDECAR_GAUGES: readonly MetricFamily[] = [
     samples: ({ status }) =>
       [...status.listeners].map(([upstream, { state }]) => ({ value: Number(state === 'open'), labels: { upstream } })),
   },
+  tlsTime({
+    name: 'forbear_tls_files_loaded_timestamp_seconds',
+    help: 'Unix time at which the tls files in force were read.',
+    of: status => status.loadedAt,
+  }),
+  tlsTime({
+    name: 'forbear_tls_certificate_expiry_timestamp_seconds',
+    help: 'Unix time at which the client certificate in force ends.',
+    of: status => status.certificateExpiresAt,
+  }),
   {
     name: 'forbear_policy_info',
     type: 'gauge',

@@ -30,6 +30,7 @@ export function sidecarStatus(over: Partial<SidecarStatus> = {}): SidecarStatus 
     retries: 'on',
     upstreams: [upstreamStatus()],
     listeners: new Map(),
+    tls: new Map(),
     ...over,
   }
 }
