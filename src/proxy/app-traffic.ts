@@ -9,6 +9,7 @@ import { type ClientError, judgeClientError } from './client-error.js'
 import { ConnectDownstream } from './connect-downstream.js'
 import { readConnectHead } from './connect-head.js'
 import { NodeDownstream, type ServerState } from './downstream.js'
+import { watchHalfClosed } from './half-closed.js'
 import { refuseSocket } from './refuse-socket.js'
 import type { RequestHandler } from './request-handler.js'
 import { type BadHead, type RequestHead, readRequestHead } from './request-head.js'
@@ -21,6 +22,8 @@ export interface AppSocket extends Socket {
   lastRequest?: NodeDownstream
   /** What `lastRequest` had to wait for, if it came before its turn. */
   earlierRequest?: NodeDownstream
+  /** Whose turn it is, or was last. */
+  current?: NodeDownstream
   /** Pipelined requests whose turn has not come. */
   waiting?: number
   /** It sent something that cannot be trusted, has its answer, and will be closed. */
@@ -78,6 +81,9 @@ export class AppTraffic {
   private begin(downstream: NodeDownstream, head: RequestHead, socket: AppSocket): void {
     // The app has left meanwhile, or the answer before this one was the connection's last.
     if (downstream.settled || socket.destroyed || socket.writableEnded) return
+    socket.current = downstream
+    // It ended its side while this one waited.
+    if (socket.readableEnded) watchHalfClosed(socket, downstream)
     try {
       downstream.listener = this.handler.handle(downstream, this.addressOf(head))
     } catch (error) {
@@ -113,6 +119,12 @@ export class AppTraffic {
         downstream.destroy()
       }
     })
+  }
+
+  /** The app has ended its side. What it sent whole gets its answer. */
+  ended(socket: AppSocket): void {
+    const { current, lastRequest } = socket
+    if (current !== undefined && lastRequest?.requestComplete === true) watchHalfClosed(socket, current)
   }
 
   clientError(error: ClientError, socket: AppSocket): void {

@@ -96,10 +96,15 @@ export class NodeDownstream implements ProxyDownstream, ResponseOwner {
     return { stream: this.body.open(), contentLength: this.body.contentLength }
   }
 
+  /** RFC 9110 §15.2: HTTP/1.0 knows no interim answers. */
+  get takesInterim(): boolean {
+    return this.#request.httpVersionMinor > 0
+  }
+
   interim(status: number, headers: RawHeaders): void {
     const socket = this.#response.socket
-    // RFC 9110 §15.2: never to HTTP/1.0. No socket: the answer is over.
-    if (this.#settled || this.begun || socket === null || this.#request.httpVersionMinor === 0) return
+    // No socket: the answer is over.
+    if (this.#settled || this.begun || socket === null || !this.takesInterim) return
     if (status <= 101 || status > 199) return
     const fields = forwardResponseHeaders(headers, this.#via('1.1'), { length: 'drop', canChunk: false })
     let text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`

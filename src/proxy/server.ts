@@ -184,6 +184,8 @@ export class ProxyServer {
     const traffic = this.#traffic
     const server: AppServer = createServer(options, (request, response) => traffic.request(request, response, false))
     limitConnections(server, this.#maxConnections, refused => this.#tellRefused(refused))
+    // Else Node ends a connection whose app has ended its side, answered or not.
+    Object.assign(server, { httpAllowHalfOpen: true })
     // Node drops fields beyond a number silently; the size limit is enough.
     server.maxHeadersCount = 0
     server.on('connection', (socket: Socket) => this.#connected(socket))
@@ -204,6 +206,7 @@ export class ProxyServer {
     this.#sockets.add(socket)
     this.#accepted += 1
     socket.on('error', ignore)
+    socket.on('end', () => this.#traffic.ended(socket))
     socket.on('close', () => this.#sockets.delete(socket))
   }
 

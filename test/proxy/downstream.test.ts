@@ -305,6 +305,70 @@ describe('the app goes away', () => {
   })
 })
 
+describe('an app that ends its side after its request', () => {
+  it('gets its answer, once it has shown that it still listens, and then the end', async () => {
+    const { client, downstream, exchange } = await exchangeOf(GET)
+    client.socket.end()
+    await client.untilHas('HTTP/1.1 102 Processing\r\n')
+    await new Promise(resolve => setTimeout(resolve, 100))
+    expect(exchange.gone).toBe(0)
+    downstream.answer(ok('Content-Length', '2'), [], 'ok')
+    const received = await client.untilClosed()
+    expect(statusLines(received)).toEqual(['HTTP/1.1 102 Processing', 'HTTP/1.1 200 OK'])
+    expect([received.endsWith('ok'), exchange.answered, exchange.gone]).toEqual([true, 1, 0])
+  })
+
+  it('gets all answers of what it pipelined, streamed ones too', async () => {
+    const { server, client, downstream } = await exchangeOf(GET + GET)
+    client.socket.end()
+    await client.untilHas('102 Processing')
+    downstream.answer(ok('Content-Length', '3'), [], 'one')
+    await eventually(() => server.exchanges.length === 2)
+    const second = server.exchanges[1]?.downstream
+    second?.begin(ok(), [])
+    second?.write(Buffer.from('two'))
+    await client.untilHas('two')
+    await new Promise(resolve => setTimeout(resolve, 100))
+    second?.end([])
+    const received = await client.untilClosed()
+    expect(received).toMatch(/one.*two\r\n0\r\n\r\n$/s)
+    expect(received.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(2)
+  })
+
+  it('is told as gone within a second when it goes after that', async () => {
+    const { client, exchange } = await exchangeOf(GET)
+    client.socket.end()
+    await client.untilHas('102 Processing')
+    client.destroy()
+    const startedMs = performance.now()
+    await eventually(() => exchange.gone === 1)
+    expect(performance.now() - startedMs).toBeLessThan(1_000)
+  })
+
+  it('speaks HTTP/1.0, which has no interim answers: it is taken to have gone', async () => {
+    const { client, exchange } = await exchangeOf('GET / HTTP/1.0\r\nHost: x\r\n\r\n')
+    client.socket.end()
+    expect(await client.untilClosed()).toBe('')
+    await eventually(() => exchange.gone === 1)
+  })
+
+  it('in the middle of its body has left, and is told so if it listens', async () => {
+    const { client, exchange } = await exchangeOf('PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n1')
+    client.socket.end()
+    await eventually(() => exchange.gone === 1)
+    expect(statusLines(await client.untilClosed())).toEqual(['HTTP/1.1 400 Bad Request'])
+  })
+
+  it('without a request is closed', async () => {
+    const { server, client, downstream } = await exchangeOf(GET)
+    downstream.answer(ok('Content-Length', '0'), [], '')
+    await client.untilHas('200 OK')
+    const idle = await server.client()
+    for (const each of [client, idle]) each.socket.end()
+    for (const each of [client, idle]) await each.untilClosed()
+  })
+})
+
 describe('an upload that breaks off before its attempt reads', () => {
   it('is no error of the process', async () => {
     const { client, downstream, exchange } = await exchangeOf('PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n1')
