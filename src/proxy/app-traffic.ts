@@ -124,7 +124,10 @@ export class AppTraffic {
   /** The app has ended its side. What it sent whole gets its answer. */
   ended(socket: AppSocket): void {
     const { current, lastRequest } = socket
-    if (current !== undefined && lastRequest?.requestComplete === true) watchHalfClosed(socket, current)
+    if (current === undefined || lastRequest?.requestComplete !== true) return
+    // Within an answer nothing can be asked: most who end there have left.
+    if (current.begun && !current.settled) socket.end()
+    else watchHalfClosed(socket, current)
   }
 
   clientError(error: ClientError, socket: AppSocket): void {
