@@ -11,6 +11,7 @@ interface RunFlags {
   readonly health: string
   readonly start: 'all' | 'valid-only'
   readonly unmatched: 'refuse' | 'tunnel'
+  readonly maxConnections: number
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error'
   readonly accessLog: 'all' | 'errors' | 'off'
   /** ms */
@@ -34,6 +35,11 @@ export function registerRun(program: Command): void {
       flag('--unmatched <mode>', 'CONNECT to a host that no upstream declares')
         .choices(['refuse', 'tunnel'])
         .default('refuse'),
+    )
+    .addOption(
+      flag('--max-connections <number>', 'open connections of the app to each address')
+        .argParser(connections)
+        .default(10_000),
     )
     .addOption(
       flag('--log-level <level>', 'least level logged').choices(['debug', 'info', 'warn', 'error']).default('info'),
@@ -78,6 +84,12 @@ function durationMs(text: string): number {
   return ms
 }
 
+function connections(text: string): number {
+  const number = /^\d{1,7}$/.test(text) ? Number(text) : 0
+  if (number < 1) throw new InvalidArgumentError('write a whole number from 1, such as 10000.')
+  return number
+}
+
 async function run(flags: RunFlags & { readonly policies: string }): Promise<number> {
   const { startSidecar } = await import('../src/app.js')
   try {
@@ -88,6 +100,7 @@ async function run(flags: RunFlags & { readonly policies: string }): Promise<num
       health: flags.health,
       start: flags.start,
       unmatched: flags.unmatched,
+      maxConnections: flags.maxConnections,
       logLevel: flags.logLevel,
       accessLog: flags.accessLog,
       drainPeriodMs: flags.drainPeriod,

@@ -67,7 +67,8 @@ class Runtime {
   readonly #sink: EventSink
   readonly #resolver = new Resolver(this.#clock)
   readonly #tls = new TlsContexts(this.#clock, notice => this.#sink.emit(notice))
-  readonly #transport = new UndiciTransport({ clock: this.#clock, resolver: this.#resolver, tls: this.#tls })
+  readonly #tools = { resolver: this.#resolver, tls: this.#tls, clock: this.#clock }
+  readonly #transport = new UndiciTransport(this.#tools)
   readonly #pipeline: Pipeline
   readonly #listeners: Listeners
   readonly #admin
@@ -88,17 +89,16 @@ class Runtime {
       this.#end = resolve
     })
     this.#forgetLastWords = keepLastWords(log)
-    const metrics = createMetrics({ status: () => this.#status() })
+    const status = () => this.#status()
+    const metrics = createMetrics({ status })
     this.#sink = fanOut([log, metrics])
     const pseudonym = `forbear-${randomBytes(4).toString('hex')}`
     this.#transport.reconcile(snapshot)
     this.#pipeline = this.#createPipeline(snapshot, pseudonym)
     const reserved = { [options.admin]: 'admin port', [options.health]: 'health port' }
-    this.#listeners = new Listeners(
-      { listen: options.listen, reserved, pseudonym, resolver: this.#resolver, tls: this.#tls, clock: this.#clock },
-      this.#pipeline,
-      this.#sink,
-    )
+    const { listen, maxConnections } = options
+    const ports = { listen, reserved, pseudonym, maxConnections, ...this.#tools }
+    this.#listeners = new Listeners(ports, this.#pipeline, this.#sink)
     this.watcher = new PolicyWatcher({
       dir: options.policiesDir,
       mode: whole ? 'all' : options.start,
@@ -111,14 +111,8 @@ class Runtime {
     })
     const phase = () => this.#phase
     this.#health = createHealthServer({ phase, metrics })
-    this.#admin = createAdminServer({
-      phase,
-      metrics,
-      status: () => this.#status(),
-      policies: () => this.#pipeline.snapshot,
-      actions: this.#actions(),
-      parseDurationMs,
-    })
+    const policies = () => this.#pipeline.snapshot
+    this.#admin = createAdminServer({ phase, metrics, status, policies, actions: this.#actions(), parseDurationMs })
   }
 
   async start(): Promise<Sidecar['addresses']> {
@@ -196,8 +190,8 @@ class Runtime {
   }
 
   #status(): SidecarStatus {
-    const [pipeline, record, listeners] = [this.#pipeline, this.#record, this.#listeners]
-    return sidecarStatus({ pipeline, record, listeners, draining: this.#phase === 'stopping' })
+    const [pipeline, record, listeners, tls] = [this.#pipeline, this.#record, this.#listeners, this.#tls]
+    return sidecarStatus({ pipeline, record, listeners, tls, draining: this.#phase === 'stopping' })
   }
 
   async #close(): Promise<void> {

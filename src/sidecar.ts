@@ -12,6 +12,8 @@ export interface SidecarOptions {
   readonly start: 'all' | 'valid-only'
   /** What becomes of a CONNECT to an undeclared host. `tunnel` needs a `listen` on loopback. Default `refuse`. */
   readonly unmatched?: 'refuse' | 'tunnel'
+  /** Of the app, to each address that it may call. Default 10000. */
+  readonly maxConnections?: number
   readonly logLevel: LogLevel
   readonly accessLog: AccessLog
   readonly drainPeriodMs: number

@@ -1,17 +1,19 @@
+import type { Snapshot } from '../core/snapshot.js'
 import type { Pipeline } from '../pipeline/pipeline.js'
 import type { PolicyRecord } from '../policy/policy-record.js'
-import type { ListenerStatus, SidecarStatus } from '../telemetry/events.js'
+import type { ListenerStatus, SidecarStatus, TlsStatus } from '../telemetry/events.js'
 
 export interface StatusParts {
-  readonly pipeline: Pick<Pipeline, 'snapshot' | 'switches' | 'statuses'>
+  readonly pipeline: Pick<Pipeline, 'snapshot' | 'switches' | 'statuses' | 'unmatchedTunnels'>
   readonly record: PolicyRecord
   readonly listeners: { statuses(): ReadonlyMap<string, ListenerStatus> }
+  readonly tls: { statuses(snapshot: Snapshot): ReadonlyMap<string, TlsStatus> }
   readonly draining: boolean
 }
 
 /** Everything that an operator may see of now. */
-export function sidecarStatus({ pipeline, record, listeners, draining }: StatusParts): SidecarStatus {
-  const { snapshot, switches } = pipeline
+export function sidecarStatus({ pipeline, record, listeners, tls, draining }: StatusParts): SidecarStatus {
+  const { snapshot, switches, unmatchedTunnels } = pipeline
   return {
     generation: snapshot.generation,
     hash: snapshot.hash,
@@ -22,6 +24,8 @@ export function sidecarStatus({ pipeline, record, listeners, draining }: StatusP
     retries: switches.retriesOff ? 'off' : 'on',
     faults: switches.faultsOn ? 'on' : 'off',
     upstreams: pipeline.statuses(),
+    ...(unmatchedTunnels !== null && { unmatchedTunnels }),
     listeners: listeners.statuses(),
+    tls: tls.statuses(snapshot),
   }
 }

@@ -1,7 +1,7 @@
 import type { SidecarStatus, UpstreamStatus } from '../telemetry/events.js'
 
 /** `/status`: upstreams by name, each with its own port and its routes that have instances of their own. */
-export function statusView({ listeners, ...status }: SidecarStatus) {
+export function statusView({ listeners, tls, ...status }: SidecarStatus) {
   const rows = status.upstreams
   return {
     ...status,
@@ -11,7 +11,12 @@ export function statusView({ listeners, ...status }: SidecarStatus) {
         .filter(row => row.route === null)
         .map(row => [
           row.name,
-          { ...view(row), listen: listeners.get(row.name) ?? null, routes: routesOf(row.name, rows) },
+          {
+            ...view(row),
+            listen: listeners.get(row.name) ?? null,
+            tls: tls.get(row.name) ?? null,
+            routes: routesOf(row.name, rows),
+          },
         ]),
     ),
   }

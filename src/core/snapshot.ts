@@ -54,6 +54,8 @@ export interface LimitSettings {
   readonly maxInFlight: number
   /** The limit is learned from latency; `maxInFlight` is no more than a bound. */
   readonly adaptive: boolean
+  /** Open or being opened; those that stand are not in flight. */
+  readonly maxTunnels: number
   readonly maxWaiting: number
   readonly maxWaitingBytes: number
 }

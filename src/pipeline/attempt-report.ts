@@ -19,6 +19,7 @@ export function settleAttempt(
   // How long a poll is held, or how soon a connection stands, says nothing of how the upstream answers.
   const timed = !policy.longPoll && downstream.method !== 'CONNECT'
   lane.guard.breaker.record(permit, outcome, timed ? tookMs : 0)
+  lane.throttle.settle(nowMs - tookMs, outcome, nowMs)
   if (outcome === 'none') return
   const failed = outcome === 'failure'
   if (timed) lane.limiter.onSettled(tookMs, failed || outcome === 'throttled', nowMs)

@@ -188,10 +188,15 @@ export class AttemptRun implements AttemptListener {
     this.#exchange.giveUp('bad-request')
   }
 
+  /** Nobody was called: it was no attempt. */
   #endRefused(text: string): void {
-    this.abandon()
-    const facts = classifyFailure('connect', true, this.#exchange.policy.retry)
-    this.#exchange.onFailure({ reason: 'no-route', text, nothingSent: true }, facts)
+    const exchange = this.#exchange
+    exchange.attempts -= 1
+    this.#settled = true
+    settleAttempt(exchange, this.#permit, null, 'none', 0, exchange.deps.clock.nowMs())
+    this.#leaveWire()
+    const facts = classifyFailure('connect', true, exchange.policy.retry)
+    exchange.onFailure({ reason: 'no-route', text, nothingSent: true }, facts)
   }
 
   #onAttemptTimeout(): void {
@@ -222,7 +227,6 @@ export class AttemptRun implements AttemptListener {
     this.#settled = true
     const tookMs = nowMs - (this.#sentMs ?? this.#startMs)
     settleAttempt(this.#exchange, this.#permit, this.connection, outcome, tookMs, nowMs)
-    this.#exchange.lane.throttle.settle(this.#startMs, outcome, nowMs)
     this.#report(result, nowMs)
   }
 

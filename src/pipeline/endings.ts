@@ -34,7 +34,8 @@ export function answerOwn(exchange: Exchange, reason: OwnReason, retryAfterMs: n
   const lastFailure = memory?.lastFailure ?? null
   const extra = ownAnswerFields(attempts, reason, exchange.facts.maxAttempts, memory?.denied ?? null)
   const facts = { upstream: upstream.name, attempts, retryAfterMs }
-  const detail = lastFailure === null ? {} : { detail: `Last attempt: ${lastFailure.text}.` }
+  const what = attempts === 0 ? lastFailure?.text : `Last attempt: ${lastFailure?.text}`
+  const detail = lastFailure === null ? {} : { detail: `${what}.` }
   const { status, statusText, headers, body } = ownAnswer(reason, { ...facts, ...detail })
   downstream.answer({ status, statusText, headers }, extra, body)
   return { status, outcome: reason, bytes: body.length }

@@ -11,6 +11,7 @@ export interface Nowhere {
   readonly reason: OwnReason
   readonly upstream: string | null
   readonly detail?: string
+  readonly retryAfterMs?: number
 }
 
 /** Which upstream a request is meant for, by one snapshot. */

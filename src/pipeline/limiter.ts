@@ -21,6 +21,9 @@ export class Limiter {
   #queue: SlotWaiter[] = []
   #queueHead = 0
   inFlight = 0
+  /** Tunnels that stand; they hold no slot, for they may do so for hours. */
+  tunnels = 0
+  tunnelsOpening = 0
   waiting = 0
   waitingBytes = 0
 
@@ -58,6 +61,11 @@ export class Limiter {
   /** A slot is free and nobody waits for it. */
   get free(): boolean {
     return this.#queueHead === this.#queue.length && this.#hasSlot()
+  }
+
+  /** One more tunnel may be opened. */
+  get tunnelFree(): boolean {
+    return this.tunnels + this.tunnelsOpening < this.#settings.maxTunnels
   }
 
   /** Takes a slot; over the limit only for a breaker's probe, which must not wait. */

@@ -1,20 +1,23 @@
-import type { DenialReason, OwnReason } from '../core/reasons.js'
+import type { DenialReason } from '../core/reasons.js'
 import type { RouteSnapshot, Snapshot, UpstreamSnapshot } from '../core/snapshot.js'
 import type { UpstreamStatus } from '../telemetry/events.js'
 import { ActiveCalls } from './active-calls.js'
-import { ownAnswer, ownStatus } from './answers.js'
+import { ownAnswer } from './answers.js'
+import { ConnectCall } from './connect-call.js'
 import { Exchange } from './exchange.js'
 import type { ExchangeDeps } from './exchange-deps.js'
 import { type Found, type Nowhere, UpstreamFinder } from './find-upstream.js'
 import type { Lane } from './lane.js'
-import type { AppListener, Downstream, RequestAddress, UpgradeDecision, UpgradeRequest } from './ports.js'
+import type { AppListener, Downstream, RequestAddress } from './ports.js'
 import { rehearse } from './rehearsal.js'
-import { withoutQuery } from './report.js'
+import { reportRefused } from './report.js'
 import { mayRepeat } from './retry-step.js'
 import { matchRoute } from './route.js'
 import { Switches } from './switches.js'
 import { UpgradeCall } from './upgrade-call.js'
+import type { UpgradeDecision, UpgradeRequest } from './upgrade-ports.js'
 import { type StateDeps, UpstreamState } from './upstream-state.js'
+import { FULL_ROOM_RETRY_MS } from './wait.js'
 
 export interface PipelineDeps
   extends StateDeps,
@@ -91,9 +94,23 @@ export class Pipeline {
     const { upstream } = found
     const route = matchRoute(upstream, downstream.method, downstream.path, downstream.headers)
     const exchange = this.#exchange(downstream, upstream, route, appPath)
+    if (downstream.method === 'CONNECT') return this.#connect(exchange)
     this.#exchanges.add(exchange)
     exchange.start()
     return exchange
+  }
+
+  #connect(exchange: Exchange): AppListener {
+    const { downstream, upstream, lane } = exchange
+    if (!lane.limiter.tunnelFree) {
+      const found = { reason: 'overloaded', upstream: upstream.name, retryAfterMs: FULL_ROOM_RETRY_MS } as const
+      this.#refuse(downstream, found)
+      return NOBODY
+    }
+    const call = new ConnectCall(exchange)
+    this.#exchanges.add(exchange)
+    exchange.start()
+    return call
   }
 
   upgrade(request: UpgradeRequest, address: RequestAddress): UpgradeDecision {
@@ -108,7 +125,7 @@ export class Pipeline {
     const found = this.#find(target, address)
     if ('reason' in found) {
       const answer = ownAnswer(found.reason, found)
-      this.#reportRefused({ method: request.method, path }, found.reason, found.upstream, answer.body.length)
+      this.#reportRefused({ method: request.method, path }, found, answer.body.length)
       return { proceed: false, answer }
     }
     const { upstream } = found
@@ -170,6 +187,11 @@ export class Pipeline {
     this.#unmatched?.dispose()
   }
 
+  /** To hosts that nobody declared; `null` = those are refused. */
+  get unmatchedTunnels(): number | null {
+    return this.#unmatched?.lane(null).limiter.tunnels ?? null
+  }
+
   statuses(): UpstreamStatus[] {
     return [...this.#states.values()].flatMap(state => state.statuses())
   }
@@ -206,35 +228,16 @@ export class Pipeline {
   }
 
   #refuse(downstream: Downstream, found: Nowhere): void {
-    const { reason, upstream } = found
-    const { status, statusText, headers, body } = ownAnswer(reason, found)
+    const { status, statusText, headers, body } = ownAnswer(found.reason, found)
     downstream.answer({ status, statusText, headers }, [], body)
-    this.#reportRefused(downstream, reason, upstream, body.length)
+    this.#reportRefused(downstream, found, body.length)
   }
 
-  #reportRefused(
-    request: Pick<Downstream, 'method' | 'path'>,
-    reason: OwnReason,
-    upstream: string | null,
-    responseBytes: number,
-  ): void {
-    this.#deps.sink.emit({
-      type: 'request-finished',
-      upstream: this.#snapshot.upstreams.has(upstream ?? '') ? upstream : null,
-      route: null,
-      method: request.method,
-      path: withoutQuery(request.path),
-      status: ownStatus(reason),
-      outcome: reason,
-      denied: null,
-      attempts: 0,
-      durationMs: 0,
-      headMs: null,
-      waitedMs: 0,
-      responseBytes,
-      generation: this.#snapshot.generation,
-      traceId: null,
-    })
+  #reportRefused(request: Pick<Downstream, 'method' | 'path'>, { reason, upstream }: Nowhere, bytes: number): void {
+    const { snapshot } = this
+    const known = snapshot.upstreams.has(upstream ?? '') || upstream === this.#deps.unmatched?.name
+    const facts = { reason, upstream: known ? upstream : null, generation: snapshot.generation, bytes }
+    reportRefused(this.#deps.sink, request, facts)
     this.#onEnd(null)
   }
 }

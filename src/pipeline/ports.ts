@@ -5,7 +5,6 @@
 
 import type { Fault } from '../core/fault.js'
 import type { UpstreamSnapshot } from '../core/snapshot.js'
-import type { OwnAnswer } from './answers.js'
 
 export type RawHeaders = readonly string[]
 
@@ -141,51 +140,17 @@ export interface RequestAddress {
   readonly upstreamName: string | null
 }
 
-/** What the server tells about the app afterwards: one of the two, once; neither after `destroy()`. */
+/** What the server tells about the app afterwards: one of the first two, once; neither after `destroy()`. */
 export interface AppListener {
-  /** The answer is fully handed to the socket. */
-  onAnswered(): void
+  /** The answer is fully handed to the socket; of a tunnel: both sides are closed, after so many bytes. */
+  onAnswered(tunnelled?: TunnelBytes): void
   /** The app's connection closed before the answer was complete. */
   onAppGone(): void
+  /** The tunnel that a CONNECT asked for stands. */
+  onTunnel?(): void
 }
 
-/** An Upgrade handshake of the app (WebSocket); it has no body and is never repeated. */
-export interface UpgradeRequest {
-  readonly method: string
-  /** Path and query as the app sent them, in origin form. */
-  readonly path: string
-  /** As received. */
-  readonly headers: RawHeaders
+export interface TunnelBytes {
+  readonly toUpstream: number
+  readonly toApp: number
 }
-
-/** What to do with an Upgrade handshake. */
-export type UpgradeDecision = UpgradeRefused | UpgradeGranted
-
-export interface UpgradeRefused {
-  readonly proceed: false
-  readonly answer: OwnAnswer
-}
-
-export interface UpgradeGranted {
-  readonly proceed: true
-  readonly upstream: UpstreamSnapshot
-  /** As the upstream shall see it, without the target's base path. */
-  readonly path: string
-  /** Fields to add for the upstream; equally named ones of the app are replaced. */
-  readonly set: RawHeaders
-  /** Fields to add to the answer that the app gets. */
-  readonly extra: RawHeaders
-  /** Socket plus TLS; `Infinity` = none. */
-  readonly connectTimeoutMs: number
-  /** From the connection to the response head; `Infinity` = none. */
-  readonly handshakeTimeoutMs: number
-  /** Calls once: how the handshake ended. A 101 opens the tunnel. */
-  onOutcome(outcome: UpgradeOutcome): void
-  /** Calls once, after `onOutcome`: both sockets are closed. */
-  onClosed(): void
-}
-
-export type UpgradeOutcome =
-  | { readonly kind: 'response'; readonly status: number }
-  /** `connect`: nothing was sent. `timeout`: connected, no response head in time. `aborted`: the app left. */
-  | { readonly kind: AttemptFailureKind | 'timeout' | 'aborted'; readonly code: string }

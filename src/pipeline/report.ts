@@ -1,5 +1,7 @@
 import type { AttemptFacts } from '../core/classify.js'
-import type { DenialReason } from '../core/reasons.js'
+import type { DenialReason, OwnReason } from '../core/reasons.js'
+import type { EventSink } from '../telemetry/events.js'
+import { ownStatus } from './answers.js'
 import type { Ending } from './endings.js'
 import type { Exchange } from './exchange.js'
 
@@ -21,6 +23,37 @@ export function reportFinished(exchange: Exchange, ending: Ending): void {
     responseBytes: ending.bytes,
     generation: exchange.generation,
     traceId: exchange.facts.traceId,
+  })
+}
+
+/** No attempt was made, and none was waited for. */
+export function reportRefused(
+  sink: EventSink,
+  request: { readonly method: string; readonly path: string },
+  facts: {
+    readonly reason: OwnReason
+    readonly upstream: string | null
+    readonly generation: number
+    readonly bytes: number
+  },
+): void {
+  const { reason, upstream, generation, bytes } = facts
+  sink.emit({
+    type: 'request-finished',
+    upstream,
+    route: null,
+    method: request.method,
+    path: withoutQuery(request.path),
+    status: ownStatus(reason),
+    outcome: reason,
+    denied: null,
+    attempts: 0,
+    durationMs: 0,
+    headMs: null,
+    waitedMs: 0,
+    responseBytes: bytes,
+    generation,
+    traceId: null,
   })
 }
 

@@ -33,7 +33,7 @@ export interface InvalidMatch {
 
 export interface Router {
   matchShared(request: SharedRequest): UpstreamMatch | InvalidMatch | null
-  /** For a CONNECT: by `match.hosts` whatever the port, or by the target's own host and port. `authority` in lower case. */
+  /** For a CONNECT: as an absolute-form request for the root. `authority` in lower case, with a port. */
   matchTunnel(authority: string): { readonly upstream: UpstreamSnapshot } | InvalidMatch | null
 }
 
@@ -47,7 +47,7 @@ interface PrefixEntry {
 interface Tables {
   readonly byName: Map<string, Entry>
   readonly byHost: Map<string, Entry>
-  /** Lower-case `host:port` of targets; several upstreams may share one, the longest base path first. */
+  /** Lower-case `host:port` of targets; several upstreams may share one: the longest base path first, then as declared. */
   readonly byTarget: Map<string, UpstreamSnapshot[]>
   /** First path segment → prefixes that begin with it, longest first. `''` holds the prefix `/`. */
   readonly byFirstSegment: Map<string, PrefixEntry[]>
@@ -74,12 +74,8 @@ export function compileRouter(snapshot: Snapshot): Router {
       return matchPrefix(tables.byFirstSegment, path)
     },
     matchTunnel(authority) {
-      const host = hostOf(authority)
-      const name = withoutRootDot(host)
-      const entry = tables.byHost.get(name)
-      if (entry !== undefined) return entry
-      const upstream = tables.byTarget.get(`${withoutBrackets(name)}${authority.slice(host.length)}`)?.at(-1)
-      return upstream === undefined ? null : { upstream }
+      // What will be asked for in the tunnel is not known: whoever gets the root of the URL.
+      return matchAuthority(tables, authority, '/')
     },
   }
 }

@@ -6,8 +6,9 @@ import { throttleAdmits } from './admission.js'
 import { ownAnswer, ownStatus } from './answers.js'
 import type { ExchangeDeps } from './exchange-deps.js'
 import type { Lane } from './lane.js'
-import type { UpgradeDecision, UpgradeGranted, UpgradeOutcome, UpgradeRequest } from './ports.js'
 import { withoutQuery } from './report.js'
+import { TunnelSlot } from './tunnel-slot.js'
+import type { UpgradeDecision, UpgradeGranted, UpgradeOutcome, UpgradeRequest } from './upgrade-ports.js'
 import { FULL_ROOM_RETRY_MS } from './wait.js'
 
 const OUTCOME_OF: Readonly<Record<Exclude<UpgradeOutcome['kind'], 'response'>, Outcome>> = {
@@ -56,7 +57,8 @@ export class UpgradeCall {
       if (!this.#gateProbe) return this.#refuse('gate-closed', closedForMs)
     }
     // An empty line may be held back for want of a probe, which this may be.
-    if (!line.empty || !lane.limiter.free) return this.#refuse('overloaded', FULL_ROOM_RETRY_MS)
+    if (!line.empty || !lane.limiter.free || !lane.limiter.tunnelFree)
+      return this.#refuse('overloaded', FULL_ROOM_RETRY_MS)
     if (!lane.guard.pacer.tryTake(this.#startMs)) return this.#refuse('overloaded', FULL_ROOM_RETRY_MS)
     if (!throttleAdmits(lane, this.#startMs, deps.random)) return this.#refuse('throttled', null)
     const permit = breaker.acquire('first')
@@ -67,7 +69,9 @@ export class UpgradeCall {
   }
 
   #grant(permit: BreakerPermit): UpgradeGranted {
-    const { policy, upstream, path } = this.#context
+    const { policy, upstream, path, deps, lane, route, generation } = this.#context
+    const facts = { upstream: upstream.name, route, method: this.#request.method, path: this.#request.path, generation }
+    const slot = new TunnelSlot(lane.limiter, deps.clock, deps.sink, facts)
     return {
       proceed: true,
       upstream,
@@ -76,8 +80,14 @@ export class UpgradeCall {
       extra: ['forbear-attempts', '1', 'forbear-outcome', 'delivered'],
       connectTimeoutMs: policy.timeouts.connectMs,
       handshakeTimeoutMs: Math.min(policy.timeouts.attemptMs, policy.timeouts.totalMs),
-      onOutcome: outcome => this.#onOutcome(permit, outcome),
-      onClosed: () => this.#context.deps.onFinished(null),
+      onOutcome: outcome => {
+        if (outcome.kind === 'response' && outcome.status === 101) slot.open()
+        this.#onOutcome(permit, outcome)
+      },
+      onClosed: tunnelled => {
+        slot.close(tunnelled)
+        deps.onFinished(null)
+      },
     }
   }
 

@@ -199,6 +199,7 @@ export class UpstreamState {
       throttle: { mode: lane.throttle.mode, refusalProbability: lane.throttle.refusalProbability(nowMs) },
       inFlight: limiter.inFlight,
       inFlightLimit: limiter.limit,
+      tunnels: limiter.tunnels,
       waiting: limiter.waiting,
       waitingBytes: limiter.waitingBytes,
       connections: this.#deps.connections(name),
@@ -213,7 +214,13 @@ export class UpstreamState {
 
 function poolLimits(snapshot: UpstreamSnapshot): LimitSettings {
   const none = Number.POSITIVE_INFINITY
-  return { maxInFlight: snapshot.pool.maxConnections, adaptive: false, maxWaiting: none, maxWaitingBytes: none }
+  return {
+    maxInFlight: snapshot.pool.maxConnections,
+    adaptive: false,
+    maxTunnels: none,
+    maxWaiting: none,
+    maxWaitingBytes: none,
+  }
 }
 
 function sameTarget(a: UpstreamSnapshot, b: UpstreamSnapshot): boolean {

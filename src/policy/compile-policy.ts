@@ -35,6 +35,7 @@ export function compilePolicy(fields: Fields): EffectivePolicy {
     limits: Object.freeze({
       maxInFlight: read.value('limits.maxInFlight') === 'auto' ? MOST_IN_FLIGHT : read.number('limits.maxInFlight'),
       adaptive: read.value('limits.maxInFlight') === 'auto',
+      maxTunnels: read.number('limits.maxTunnels'),
       maxWaiting: read.number('limits.maxWaiting'),
       maxWaitingBytes: read.bytes('limits.maxWaitingBytes'),
     }),

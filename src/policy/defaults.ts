@@ -25,7 +25,7 @@ export const BUILT_IN = deepFreeze({
     whenOpen: 'refuse',
     slowCall: { after: 'none', ratio: 0.8 },
   },
-  limits: { maxInFlight: 1024, maxWaiting: 1024, maxWaitingBytes: '16MiB' },
+  limits: { maxInFlight: 1024, maxTunnels: 1024, maxWaiting: 1024, maxWaitingBytes: '16MiB' },
   pace: { mode: 'disabled', rate: 10, burst: 1 },
   throttle: { mode: 'disabled', k: 2, window: '30s' },
   fault: { percent: 0, delay: '0ms', abort: false },

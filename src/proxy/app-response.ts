@@ -35,8 +35,6 @@ export class AppResponse extends ServerResponse<IncomingMessage> {
     this.#owner = owner
     this.on('finish', onFinish)
     this.on('close', onClose)
-    // A pipelined response has no socket yet and would not hear it close.
-    if (this.socket === null) this.req.socket.once('close', () => owner.closed())
   }
 
   /** Head of a streamed answer. */
@@ -89,8 +87,13 @@ export class AppResponse extends ServerResponse<IncomingMessage> {
     const chunk = this.#firstChunk
     this.#firstChunk = null
     if (this.destroyed) return
-    if (chunk === null) this.flushHeaders()
+    if (chunk === null) this.flushHead()
     else this.write(chunk)
+  }
+
+  /** As `flushHeaders`, which would write latin1 fields as UTF-8. */
+  flushHead(): void {
+    this.write('', 'latin1')
   }
 
   heardFinish(): void {

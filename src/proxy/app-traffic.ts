@@ -9,6 +9,7 @@ import { type ClientError, judgeClientError } from './client-error.js'
 import { ConnectDownstream } from './connect-downstream.js'
 import { readConnectHead } from './connect-head.js'
 import { NodeDownstream, type ServerState } from './downstream.js'
+import { watchHalfClosed } from './half-closed.js'
 import { refuseSocket } from './refuse-socket.js'
 import type { RequestHandler } from './request-handler.js'
 import { type BadHead, type RequestHead, readRequestHead } from './request-head.js'
@@ -19,6 +20,12 @@ import { headWithoutUpgrade, tunnelToken } from './upgrade-token.js'
 export interface AppSocket extends Socket {
   /** To know whether an answer is still due. */
   lastRequest?: NodeDownstream
+  /** What `lastRequest` had to wait for, if it came before its turn. */
+  earlierRequest?: NodeDownstream
+  /** Whose turn it is, or was last. */
+  current?: NodeDownstream
+  /** Pipelined requests whose turn has not come. */
+  waiting?: number
   /** It sent something that cannot be trusted, has its answer, and will be closed. */
   refused?: boolean
 }
@@ -28,6 +35,9 @@ export interface TrafficOptions {
   readonly maxHeaderBytes: number
   readonly upgradeTokens: readonly string[]
 }
+
+/** With more than these, no more is read of a connection; nor is it seen then that the app leaves. */
+const MAX_WAITING = 100
 
 const NO_TUNNEL_HERE: BadHead = Object.freeze({
   problem: 'CONNECT is served on the shared port only; call this port with http://, the policy decides about TLS',
@@ -49,7 +59,31 @@ export class AppTraffic {
     const head = readRequestHead(request)
     if ('problem' in head) return this.refuse(response, `The request is refused: ${head.problem}.`)
     const downstream = new NodeDownstream(request, response, head, this.state, expectsContinue)
+    const earlier = socket.lastRequest
     socket.lastRequest = downstream
+    if (earlier === undefined || earlier.settled) this.begin(downstream, head, socket)
+    else this.awaitTurn(earlier, downstream, head, socket)
+  }
+
+  /** RFC 9112 §9.3.2: what is pipelined behind an unsafe request must not overtake it, nor go on when it fails. */
+  private awaitTurn(earlier: NodeDownstream, downstream: NodeDownstream, head: RequestHead, socket: AppSocket): void {
+    socket.earlierRequest = earlier
+    const waiting = (socket.waiting ?? 0) + 1
+    socket.waiting = waiting
+    if (waiting > MAX_WAITING) socket.pause()
+    earlier.afterSettled(() => {
+      socket.waiting = (socket.waiting ?? 1) - 1
+      if (socket.waiting === MAX_WAITING) socket.resume()
+      this.begin(downstream, head, socket)
+    })
+  }
+
+  private begin(downstream: NodeDownstream, head: RequestHead, socket: AppSocket): void {
+    // The app has left meanwhile, or the answer before this one was the connection's last.
+    if (downstream.settled || socket.destroyed || socket.writableEnded) return
+    socket.current = downstream
+    // It ended its side while this one waited.
+    if (socket.readableEnded) watchHalfClosed(socket, downstream)
     try {
       downstream.listener = this.handler.handle(downstream, this.addressOf(head))
     } catch (error) {
@@ -71,7 +105,7 @@ export class AppTraffic {
 
   connect(request: IncomingMessage, socket: AppSocket, rest: Buffer): void {
     if (socket.refused === true) return
-    afterAnswers(socket, () => {
+    afterAnswer(socket.lastRequest, () => {
       if (socket.destroyed || socket.writableEnded) return
       const head = this.options.upstreamName === null ? readConnectHead(request) : NO_TUNNEL_HERE
       if ('problem' in head) return this.refuseOn(socket, head.problem)
@@ -87,6 +121,15 @@ export class AppTraffic {
     })
   }
 
+  /** The app has ended its side. What it sent whole gets its answer. */
+  ended(socket: AppSocket): void {
+    const { current, lastRequest } = socket
+    if (current === undefined || lastRequest?.requestComplete !== true) return
+    // Within an answer nothing can be asked: most who end there have left.
+    if (current.begun && !current.settled) socket.end()
+    else watchHalfClosed(socket, current)
+  }
+
   clientError(error: ClientError, socket: AppSocket): void {
     if (socket.refused === true) return
     socket.refused = true
@@ -98,15 +141,14 @@ export class AppTraffic {
       socket.destroy()
       return
     }
-    const refuse = () => refuseSocket(socket, ownAnswer(answer.reason, { detail: answer.detail }))
-    if (withinRequest) refuse()
-    else afterAnswers(socket, refuse)
+    const before = withinRequest ? socket.earlierRequest : last
+    afterAnswer(before, () => refuseSocket(socket, ownAnswer(answer.reason, { detail: answer.detail })))
   }
 
   /** `again` parses the connection anew. */
   upgrade(request: IncomingMessage, socket: AppSocket, head: Buffer, again: (socket: AppSocket) => void): void {
     if (socket.refused === true) return
-    afterAnswers(socket, () => {
+    afterAnswer(socket.lastRequest, () => {
       if (socket.destroyed || socket.writableEnded) return
       const token = tunnelToken(request, this.options.upgradeTokens)
       if (token !== null) return this.handshake(request, socket, head, token)
@@ -162,7 +204,7 @@ export class AppTraffic {
 }
 
 /** Answers that are still due on a connection go first. */
-function afterAnswers(socket: AppSocket, fn: () => void): void {
-  if (socket.lastRequest === undefined) fn()
-  else socket.lastRequest.afterSettled(fn)
+function afterAnswer(request: NodeDownstream | undefined, fn: () => void): void {
+  if (request === undefined) fn()
+  else request.afterSettled(fn)
 }

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import type { AppListener, Downstream, RawHeaders, ResponseHead } from '../pipeline/ports.js'
 import { join } from './join.js'
 import { refuseSocket } from './refuse-socket.js'
+import { TunnelCount } from './tunnel-count.js'
 
 /** An app that sends its first bytes before it has its answer is heard up to this, so that its leaving is noticed. */
 const MAX_EARLY_BYTES = 65_536
@@ -58,13 +59,16 @@ export class ConnectDownstream implements Downstream {
     let text = 'HTTP/1.1 200 Connection Established\r\n'
     for (let i = 0; i + 1 < extra.length; i += 2) text += `${extra[i]}: ${extra[i + 1]}\r\n`
     this.#socket.write(`${text}\r\n`, 'latin1')
+    const count = new TunnelCount(this.#socket, this.#earlyBytes)
     for (const chunk of this.#early) upstream.write(chunk)
     this.#early = []
-    join(this.#socket, upstream, () => this.#end(listener => listener.onAnswered()))
+    join(this.#socket, upstream, () => this.#end(listener => listener.onAnswered(count.bytes)))
+    this.listener?.onTunnel?.()
   }
 
+  /** Of an open tunnel the end is told nevertheless. */
   destroy(): void {
-    this.#phase = 'over'
+    if (this.#phase !== 'open') this.#phase = 'over'
     this.#socket.destroy()
   }
 

@@ -1,7 +1,7 @@
 import { maxHeaderSize } from 'node:http'
 import type { Socket } from 'node:net'
 import { CodedError, RESET_BY_PEER } from './failure.js'
-import { Client } from './undici-client.js'
+import { Client, readStatusAsLatin1 } from './undici-client.js'
 
 /** The client asked for a second socket: its own has died and the request was not written. */
 export const SPENT = 'FORBEAR_SPENT'
@@ -75,6 +75,7 @@ export class Connection {
       strictContentLength: true,
       allowH2: false,
     })
+    this.client.once('connect', () => readStatusAsLatin1(socket))
     socket.once('close', () => owner.onClosed(this))
   }
 

@@ -2,10 +2,11 @@ import type { LookupAddress } from 'node:dns'
 import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { type ConnectionOptions, connect as connectTls, type SecureContext } from 'node:tls'
 import type { Clock, Timer } from '../clock/clock.js'
-import type { TargetSnapshot } from '../core/snapshot.js'
+import type { TargetSnapshot, UpstreamSnapshot } from '../core/snapshot.js'
 import { AddressRace } from './address-race.js'
 import { CONNECT_TIMEOUT, CodedError, FORBIDDEN_ADDRESS } from './failure.js'
 import type { Resolver } from './resolver.js'
+import type { TlsContexts } from './tls-context.js'
 
 /** What a dial needs to know of an upstream. */
 export interface DialTarget {
@@ -16,6 +17,15 @@ export interface DialTarget {
   session: { readonly ticket: Buffer; readonly of: SecureContext } | null
   /** Why an address, or a name whatever its address, must not be called. Every address that is dialled was asked for. */
   readonly whyForbidden?: (host: string) => string | null
+}
+
+export function dialTarget(
+  { target, tls }: Pick<UpstreamSnapshot, 'target' | 'tls'>,
+  contexts: TlsContexts,
+): DialTarget {
+  if (target.protocol === 'http:') return { target, tls: null, session: null }
+  const files = contexts.of(tls)
+  return { target, tls: { context: () => files.context(), serverName: tls.serverName }, session: null }
 }
 
 export type Dialled = (error: Error | null, socket: Socket | null) => void

@@ -96,10 +96,15 @@ export class NodeDownstream implements ProxyDownstream, ResponseOwner {
     return { stream: this.body.open(), contentLength: this.body.contentLength }
   }
 
+  /** RFC 9110 §15.2: HTTP/1.0 knows no interim answers. */
+  get takesInterim(): boolean {
+    return this.#request.httpVersionMinor > 0
+  }
+
   interim(status: number, headers: RawHeaders): void {
     const socket = this.#response.socket
-    // RFC 9110 §15.2: never to HTTP/1.0. No socket: it is not this response's turn.
-    if (this.#settled || this.begun || socket === null || this.#request.httpVersionMinor === 0) return
+    // No socket: the answer is over.
+    if (this.#settled || this.begun || socket === null || !this.takesInterim) return
     if (status <= 101 || status > 199) return
     const fields = forwardResponseHeaders(headers, this.#via('1.1'), { length: 'drop', canChunk: false })
     let text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`
@@ -147,7 +152,12 @@ export class NodeDownstream implements ProxyDownstream, ResponseOwner {
     this.#response.destroy()
   }
 
-  /** Calls when nothing more will happen on the app's side of this request; at once if so already. */
+  /** Nothing more will happen on the app's side of this request. */
+  get settled(): boolean {
+    return this.#settled
+  }
+
+  /** Calls when that is so; at once if it is. Only the last one that asked is called. */
   afterSettled(fn: () => void): void {
     if (this.#settled) fn()
     else this.#whenSettled = fn

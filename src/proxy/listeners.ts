@@ -1,9 +1,10 @@
 import type { Clock } from '../clock/clock.js'
-import type { Snapshot, TlsSettings } from '../core/snapshot.js'
+import type { Snapshot, UpstreamSnapshot } from '../core/snapshot.js'
 import type { EventSink, ListenerStatus } from '../telemetry/events.js'
+import { Dial, type Dialled, dialTarget } from './dial.js'
 import { OwnPorts } from './own-ports.js'
 import type { RequestHandler } from './request-handler.js'
-import { lookupBy, type Resolver } from './resolver.js'
+import type { Resolver } from './resolver.js'
 import { ProxyServer } from './server.js'
 import type { TlsContexts } from './tls-context.js'
 
@@ -16,6 +17,8 @@ export interface ListenersOptions {
   /** Addresses of other ports of the sidecar: what they are by where they are. */
   readonly reserved?: Readonly<Record<string, string>>
   readonly pseudonym: string
+  /** Of the app, to each address. */
+  readonly maxConnections?: number | undefined
   /** Shared with the transport: names are looked up by few threads. */
   readonly resolver: Resolver
   readonly tls: TlsContexts
@@ -88,10 +91,11 @@ export class Listeners {
   }
 
   #server(role: 'shared' | 'upstream', upstreamName: string | null, listen: string): ProxyServer {
-    const { pseudonym, resolver, tls } = this.#options
-    const options = { listen, role, upstreamName, pseudonym }
-    const loadTls = (settings: TlsSettings) => tls.of(settings).context()
-    const deps = { events: this.#sink, loadTls, lookup: lookupBy(resolver) }
+    const { pseudonym, maxConnections, resolver, tls, clock } = this.#options
+    const options = { listen, role, upstreamName, pseudonym, maxConnections }
+    const dial = (upstream: UpstreamSnapshot, timeoutMs: number, done: Dialled) =>
+      new Dial(dialTarget(upstream, tls), resolver, clock, timeoutMs, done)
+    const deps = { events: this.#sink, dial }
     const server = new ProxyServer(options, this.#handler, deps)
     server.draining = this.#draining
     return server

@@ -2,7 +2,7 @@ import type { Clock } from '../clock/clock.js'
 import type { UpstreamSnapshot } from '../core/snapshot.js'
 import type { AttemptFailure } from '../pipeline/ports.js'
 import { Connection, type ConnectionOwner } from './connection.js'
-import { Dial, type DialTarget } from './dial.js'
+import { Dial, type DialTarget, dialTarget } from './dial.js'
 import { CodedError, connectFailure } from './failure.js'
 import type { Resolver } from './resolver.js'
 import type { TlsContexts } from './tls-context.js'
@@ -37,13 +37,7 @@ export class ConnectionPool implements ConnectionOwner {
     private readonly tools: PoolTools,
   ) {
     this.key = poolKey(upstream)
-    const secure = upstream.target.protocol === 'https:'
-    const files = tools.tls.of(upstream.tls)
-    this.to = {
-      target: upstream.target,
-      tls: secure ? { context: () => files.context(), serverName: upstream.tls.serverName } : null,
-      session: null,
-    }
+    this.to = dialTarget(upstream, tools.tls)
   }
 
   get size(): number {

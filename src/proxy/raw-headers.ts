@@ -46,14 +46,3 @@ function includesName(headers: RawHeaders, name: string): boolean {
   }
   return false
 }
-
-/** Anything but visible ASCII, blank and tab. */
-const UNUSUAL = /[^\t\x20-\x7e]/
-
-/** The reason phrase, which undici decodes as UTF-8, back in latin1, without what cannot be sent on or was no UTF-8. */
-export function statusPhrase(text: string): string {
-  if (!UNUSUAL.test(text)) return text
-  return Buffer.from(text.replaceAll('\ufffd', ''), 'utf8')
-    .toString('latin1')
-    .replace(/[^\t\x20-\x7e\x80-\xff]/g, '')
-}

@@ -23,7 +23,7 @@ export function relayRefusal(
   const fields = forwardResponseHeaders(response.rawHeaders, via, { length: 'keep', canChunk: false })
   answer.writeHead(status, cleanStatusText(status, response.statusMessage ?? ''), [...fields, ...extra])
   // The refusal is known now; its body may never come.
-  answer.flushHeaders()
+  answer.flushHead()
   pipeline(response, answer, error => {
     if (error == null) socket.destroySoon()
     else socket.destroy()

@@ -1,4 +1,5 @@
-import type { AppListener, RequestAddress, UpgradeDecision, UpgradeRequest } from '../pipeline/ports.js'
+import type { AppListener, RequestAddress } from '../pipeline/ports.js'
+import type { UpgradeDecision, UpgradeRequest } from '../pipeline/upgrade-ports.js'
 import type { ConnectDownstream } from './connect-downstream.js'
 import type { ProxyDownstream } from './downstream-port.js'
 

@@ -1,5 +1,4 @@
 import { type LookupAddress, lookup as systemLookup } from 'node:dns'
-import type { LookupFunction } from 'node:net'
 import type { Clock } from '../clock/clock.js'
 import { directLookup } from './direct-lookup.js'
 
@@ -106,16 +105,6 @@ export class Resolver {
       answer(name, null)
     })
   }
-}
-
-/** For sockets that Node dials by itself. */
-export function lookupBy(resolver: Resolver): LookupFunction {
-  return (hostname, options, callback) =>
-    resolver.resolve(hostname, (error, addresses) => {
-      const first = addresses[0]
-      if (options.all === true || first === undefined) callback(error, [...addresses])
-      else callback(error, first.address, first.family)
-    })
 }
 
 function answer(name: Name, error: NodeJS.ErrnoException | null): void {

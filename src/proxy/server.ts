@@ -1,15 +1,15 @@
 /** A listener for the app: the shared port, or the own port of one upstream. */
 import { createServer, IncomingMessage, maxHeaderSize, type Server } from 'node:http'
-import type { LookupFunction, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { SecureContext } from 'node:tls'
-import type { TlsSettings } from '../core/snapshot.js'
 import type { EventSink } from '../telemetry/events.js'
 import { AppResponse } from './app-response.js'
 import { type AppSocket, AppTraffic } from './app-traffic.js'
 import { bindAll, boundAddress, readListenAddress } from './bind.js'
+import { limitConnections } from './connection-limit.js'
 import type { ServerState } from './downstream.js'
 import type { RequestHandler } from './request-handler.js'
+import type { TunnelDeps } from './tunnel.js'
 import { UpgradeTunnels } from './upgrade.js'
 import { DEFAULT_UPGRADE_TOKENS, givesUpConnection } from './upgrade-token.js'
 
@@ -35,16 +35,16 @@ export interface ServerOptions {
   readonly headersTimeoutMs?: number
   /** How long an idle connection of the app is kept; longer than apps keep theirs. Default 610000. */
   readonly keepAliveTimeoutMs?: number
+  /** Open connections of the app to each address; one more is closed at once. Default 10000. */
+  readonly maxConnections?: number | undefined
   /** Upgrade tokens that are tunnelled, lower case. Default `websocket`. */
   readonly upgradeTokens?: readonly string[]
 }
 
 export interface ServerDeps {
   readonly events: EventSink
-  /** Reads the files of an upstream's `tls` section, for tunnels to it. */
-  readonly loadTls: (tls: TlsSettings) => SecureContext | Error
-  /** Finds upstreams by name, for tunnels to them. */
-  readonly lookup: LookupFunction
+  /** Makes the connections of upgraded requests. */
+  readonly dial: TunnelDeps['dial']
 }
 
 type AppServer = Server<typeof IncomingMessage, typeof AppResponse>
@@ -57,6 +57,7 @@ export class ProxyServer {
   readonly #traffic: AppTraffic
   readonly #upgradeTokens: readonly string[]
   readonly #maxHeaderBytes: number
+  readonly #maxConnections: number
   readonly #sockets = new Set<Socket>()
   #accepted = 0
   #servers: AppServer[] = []
@@ -67,6 +68,7 @@ export class ProxyServer {
     this.#events = deps.events
     this.#upgradeTokens = options.upgradeTokens ?? DEFAULT_UPGRADE_TOKENS
     this.#maxHeaderBytes = options.maxHeaderBytes ?? maxHeaderSize
+    this.#maxConnections = options.maxConnections ?? 10_000
     this.#state = { pseudonym: options.pseudonym ?? 'forbear', draining: false }
     this.#tunnels = new UpgradeTunnels({ ...deps, pseudonym: this.#state.pseudonym })
     const traffic = {
@@ -181,6 +183,9 @@ export class ProxyServer {
     }
     const traffic = this.#traffic
     const server: AppServer = createServer(options, (request, response) => traffic.request(request, response, false))
+    limitConnections(server, this.#maxConnections, refused => this.#tellRefused(refused))
+    // Else Node ends a connection whose app has ended its side, answered or not.
+    Object.assign(server, { httpAllowHalfOpen: true })
     // Node drops fields beyond a number silently; the size limit is enough.
     server.maxHeadersCount = 0
     server.on('connection', (socket: Socket) => this.#connected(socket))
@@ -200,10 +205,15 @@ export class ProxyServer {
     if (this.#sockets.has(socket)) return
     this.#sockets.add(socket)
     this.#accepted += 1
-    // Pipelined requests each listen for the close.
-    socket.setMaxListeners(0)
     socket.on('error', ignore)
+    socket.on('end', () => this.#traffic.ended(socket))
     socket.on('close', () => this.#sockets.delete(socket))
+  }
+
+  #tellRefused(refused: number): void {
+    const { role, upstreamName: upstream } = this.#options
+    const message = `connections of the app are refused: ${this.#maxConnections} are open (--max-connections)`
+    this.#events.emit({ type: 'notice', level: 'warn', message, detail: { role, upstream, refused } })
   }
 
   #listenerFailed(error: Error): void {

@@ -3,13 +3,15 @@ import { X509Certificate } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { createSecureContext, type SecureContext } from 'node:tls'
 import type { Clock } from '../clock/clock.js'
-import type { TlsSettings } from '../core/snapshot.js'
-import type { Notice } from '../telemetry/events.js'
+import type { Snapshot, TlsSettings, UpstreamSnapshot } from '../core/snapshot.js'
+import type { Notice, TlsStatus } from '../telemetry/events.js'
 import { CodedError } from './failure.js'
 
 /** New connections look for other files at most this often, ms. */
 const CHECK_EVERY_MS = 5_000
 const CERTIFICATES = /-----BEGIN (?:TRUSTED )?CERTIFICATE-----[^-]*-----END (?:TRUSTED )?CERTIFICATE-----/g
+/** They are read for the first connection. */
+const NOT_LOADED: TlsStatus = Object.freeze({ loadedAt: null, certificateExpiresAt: null })
 const FILES = ['caFile', 'certFile', 'keyFile'] as const
 
 /** Every set of files that a policy names, once for all its connections. */
@@ -22,13 +24,30 @@ export class TlsContexts {
   ) {}
 
   of(tls: TlsSettings): TlsFiles {
-    const key = JSON.stringify(FILES.map(name => tls[name] ?? null))
+    const key = keyOf(tls)
     let files = this.sets.get(key)
     if (files === undefined) {
       files = new TlsFiles(tls, this.clock, this.tell)
       this.sets.set(key, files)
     }
     return files
+  }
+
+  /** Forgets the files that no policy names any more; who still uses them has them. */
+  reconcile({ upstreams }: Snapshot): void {
+    const named = new Set([...upstreams.values()].map(({ tls }) => keyOf(tls)))
+    for (const key of this.sets.keys()) if (!named.has(key)) this.sets.delete(key)
+  }
+
+  /** Sets of files that are known. */
+  get size(): number {
+    return this.sets.size
+  }
+
+  /** Of the upstreams that are called over TLS with files of their own. */
+  statuses({ upstreams }: Snapshot): ReadonlyMap<string, TlsStatus> {
+    const withFiles = [...upstreams.values()].filter(usesFiles)
+    return new Map(withFiles.map(({ name, tls }) => [name, this.sets.get(keyOf(tls))?.status() ?? NOT_LOADED]))
   }
 
   /** Whoever asked for a reload does not want to wait for the next look. */
@@ -43,6 +62,7 @@ export class TlsContexts {
  */
 export class TlsFiles {
   private current: SecureContext | CodedError | null = null
+  private loadStatus = NOT_LOADED
   private stamp = ''
   private checkedMs = 0
 
@@ -60,11 +80,20 @@ export class TlsFiles {
     const stamp = stampOf(this.tls)
     if (this.current !== null && stamp === this.stamp) return this.current
     const loaded = load(this.tls)
+    const loadedAt = new Date(this.clock.wallMs()).toISOString()
     // Replaced while they were being read: looked at again next time, and not complained of.
     const torn = stampOf(this.tls) !== stamp
     if (!torn) this.stamp = stamp
-    this.current = this.chosen(loaded, torn)
+    if (loaded instanceof CodedError) this.current = this.chosen(loaded, torn)
+    else {
+      this.current = this.chosen(loaded.context, torn)
+      this.loadStatus = { loadedAt, certificateExpiresAt: loaded.certificateExpiresAt }
+    }
     return this.current
+  }
+
+  status(): TlsStatus {
+    return this.loadStatus
   }
 
   lookAgain(): void {
@@ -89,6 +118,14 @@ export class TlsFiles {
   }
 }
 
+function keyOf(tls: TlsSettings): string {
+  return JSON.stringify(FILES.map(name => tls[name] ?? null))
+}
+
+function usesFiles({ target, tls }: UpstreamSnapshot): boolean {
+  return target.protocol === 'https:' && FILES.some(name => tls[name] !== undefined)
+}
+
 /** Follows links, so that a swapped `..data` shows. */
 function stampOf(tls: TlsSettings): string {
   return FILES.map(name => {
@@ -103,16 +140,27 @@ function stampOf(tls: TlsSettings): string {
   }).join(' ')
 }
 
-function load({ caFile, certFile, keyFile }: TlsSettings): SecureContext | CodedError {
+interface Loaded {
+  readonly context: SecureContext
+  readonly certificateExpiresAt: string | null
+}
+
+function load({ caFile, certFile, keyFile }: TlsSettings): Loaded | CodedError {
   const files = [certFile, keyFile].filter(file => file !== undefined).join(', ')
   try {
     const ca = caFile === undefined ? {} : { ca: authorities(caFile) }
-    const cert = certFile === undefined ? {} : { cert: readFileSync(certFile) }
+    const cert: { cert?: Buffer } = certFile === undefined ? {} : { cert: readFileSync(certFile) }
     const key = keyFile === undefined ? {} : { key: readFileSync(keyFile) }
-    return withName(files, () => createSecureContext({ ...ca, ...cert, ...key }))
+    const context = withName(files, () => createSecureContext({ ...ca, ...cert, ...key }))
+    return { context, certificateExpiresAt: cert.cert === undefined ? null : expiryOf(cert.cert) }
   } catch (error) {
     return new CodedError('TLS_FILES', textOf(error))
   }
+}
+
+/** Of the first certificate, which is the client's own. */
+function expiryOf(pem: Buffer): string {
+  return new Date(new X509Certificate(pem).validTo).toISOString()
 }
 
 /** OpenSSL takes what is no certificate for an empty list, and then trusts nobody. */

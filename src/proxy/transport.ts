@@ -64,6 +64,7 @@ export class UndiciTransport implements Transport {
     for (const [name, upstream] of snapshot.upstreams) {
       if (!this.pools.has(name)) this.pools.set(name, new ConnectionPool(upstream, this.tools))
     }
+    this.tools.tls.reconcile(snapshot)
   }
 
   /** Open connections of an upstream. */

@@ -1,6 +1,7 @@
 /** Field lists of an Upgrade handshake, as Node's client takes them. */
 import { headerValue } from '../core/headers.js'
-import type { RawHeaders, UpgradeGranted } from '../pipeline/ports.js'
+import type { RawHeaders } from '../pipeline/ports.js'
+import type { UpgradeGranted } from '../pipeline/upgrade-ports.js'
 import { forwardRequestHeaders, withoutFields } from './headers.js'
 
 /** Fields by name as first spelled, in order; several values of one name become a list. */

@@ -3,37 +3,43 @@
  * here: the path and fields byte for byte, clocks, refused handshakes, and the death of either side.
  */
 import type { ClientRequest, IncomingMessage } from 'node:http'
-import { isIP, type LookupFunction, type Socket } from 'node:net'
-import type { SecureContext } from 'node:tls'
+import type { Socket } from 'node:net'
 import type { ProxyServer as HttpProxy } from 'http-proxy'
 import { MAX_DELAY_MS } from '../clock/system-clock.js'
 import { viaEntry } from '../core/layers.js'
-import type { TlsSettings } from '../core/snapshot.js'
+import type { UpstreamSnapshot } from '../core/snapshot.js'
 import { ownAnswer } from '../pipeline/answers.js'
-import type { UpgradeGranted } from '../pipeline/ports.js'
+import type { UpgradeGranted } from '../pipeline/upgrade-ports.js'
 import type { EventSink } from '../telemetry/events.js'
-import { CONNECT_TIMEOUT, CodedError, codeOf, connectKind, INVALID_STATUS } from './failure.js'
+import type { Dialled } from './dial.js'
+import { DialAgent } from './dial-agent.js'
+import { CodedError, codeOf, connectKind, INVALID_STATUS } from './failure.js'
 import { forwardResponseHeaders } from './headers.js'
 import { answerText } from './refuse-socket.js'
 import { relayRefusal } from './relay-refusal.js'
+import { TunnelCount } from './tunnel-count.js'
 import { headersOf, upstreamHandshakeFields } from './tunnel-fields.js'
 
 export interface TunnelDeps {
   readonly events: EventSink
   /** Name in `Via`. */
   readonly pseudonym: string
-  readonly loadTls: (tls: TlsSettings) => SecureContext | Error
-  readonly lookup: LookupFunction
+  /** Makes a connection to an upstream, TLS included. */
+  readonly dial: (upstream: UpstreamSnapshot, timeoutMs: number, done: Dialled) => { cancel(): void }
 }
 
 type Stage = 'connecting' | 'waiting' | 'refused' | 'open' | 'over'
 
 export class Tunnel {
   #stage: Stage = 'connecting'
+  #dial: { cancel(): void } | null = null
   #upstreamRequest: ClientRequest | null = null
   #upstreamSocket: Socket | null = null
   #timer: NodeJS.Timeout | null = null
   #early: Buffer[] = []
+  /** Those that came behind the handshake included: the library hands them back to the socket. */
+  #earlyBytes = 0
+  #count: TunnelCount | null = null
   #noticed = false
 
   constructor(
@@ -50,24 +56,14 @@ export class Tunnel {
   /** `head` = bytes that came after the handshake. */
   start(proxy: HttpProxy, head: Buffer): void {
     if (this.#stage === 'over') return
-    const { target, tls } = this.granted.upstream
-    const secureContext = target.protocol === 'https:' ? this.deps.loadTls(tls) : undefined
-    if (secureContext instanceof Error) return this.#fail('connect', secureContext)
-    this.#armTimer(this.granted.connectTimeoutMs, () =>
-      this.#fail('connect', new CodedError(CONNECT_TIMEOUT, 'no connection in time')),
-    )
     const rawHeaders = this.request.rawHeaders
     // The library parses and rewrites what it finds here; the real path and fields are set in `#shape`.
     this.request.url = '/'
     this.request.headers = { connection: 'upgrade', upgrade: 'websocket' }
     proxy.on('error', ignore)
     proxy.once('proxyReqWs', upstreamRequest => this.#shape(upstreamRequest, rawHeaders))
-    // An address must not be sent as a name (RFC 6066 §3).
-    const name = tls.serverName ?? target.hostname
-    const { protocol, authority, hostname, port, socketPath } = target
-    // What the library calls `ssl` are the options of the upstream request, TLS or not.
-    const ssl = { secureContext, servername: isIP(name) === 0 ? name : '', lookup: this.deps.lookup }
-    const options = { target: { protocol, host: authority, hostname, port, socketPath }, ssl }
+    // The agent knows where to; TLS, if any, is done when the request gets its socket.
+    const options = { target: { protocol: 'http:', host: 'upstream', port: 80 }, agent: this.#agent() }
     proxy.ws(this.request, this.socket, head, options, error => this.#upstreamFailed(error))
     this.#takeOverAnswers()
     // Reading shows at once that the app has left.
@@ -76,6 +72,7 @@ export class Tunnel {
   }
 
   destroy(): void {
+    this.#dial?.cancel()
     this.#upstreamRequest?.destroy()
     this.#upstreamSocket?.destroy()
     this.socket.destroy()
@@ -88,10 +85,15 @@ export class Tunnel {
     const via = viaEntry(this.request.httpVersion, this.deps.pseudonym)
     const fields = upstreamHandshakeFields(rawHeaders, this.granted, this.token, via)
     for (const [name, value] of Object.entries(fields)) upstreamRequest.setHeader(name, value)
-    upstreamRequest.on('socket', socket => {
-      socket.once(this.granted.upstream.target.protocol === 'https:' ? 'secureConnect' : 'connect', () =>
-        this.#connected(),
-      )
+  }
+
+  #agent(): DialAgent {
+    const { upstream, connectTimeoutMs } = this.granted
+    return new DialAgent(done => {
+      this.#dial = this.deps.dial(upstream, connectTimeoutMs, (error, socket) => {
+        if (error === null) this.#connected()
+        done(error, socket)
+      })
     })
   }
 
@@ -104,6 +106,7 @@ export class Tunnel {
     upstreamRequest.on('upgrade', (response, upstreamSocket, head) => {
       if (!this.#open(response, upstreamSocket)) return
       for (const listener of join) listener.call(upstreamRequest, response, upstreamSocket, head)
+      this.#count = new TunnelCount(this.socket, this.#earlyBytes)
     })
     upstreamRequest.on('response', response => this.#refused(response))
   }
@@ -186,9 +189,10 @@ export class Tunnel {
     if (this.#stage === 'over') return
     if (this.#settleHandshake('refused')) this.granted.onOutcome({ kind: 'aborted', code: 'APP_ABORTED' })
     this.#stage = 'over'
+    this.#dial?.cancel()
     this.#upstreamRequest?.destroy()
     this.#upstreamSocket?.destroySoon()
-    this.granted.onClosed()
+    this.granted.onClosed(this.#count?.bytes ?? NOTHING)
   }
 
   /** `true` for the first of the ways in which a handshake can end. */
@@ -203,6 +207,7 @@ export class Tunnel {
 
   #keepEarly = (chunk: Buffer): void => {
     this.#early.push(chunk)
+    this.#earlyBytes += chunk.length
     // Nothing may be sent before the 101, so this is a few bytes at most.
     if (this.#early.length > 16) this.socket.pause()
   }
@@ -228,5 +233,7 @@ export class Tunnel {
     return viaEntry('1.1', this.deps.pseudonym)
   }
 }
+
+const NOTHING = Object.freeze({ toUpstream: 0, toApp: 0 })
 
 function ignore(): void {}

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import { createRequire } from 'node:module'
 import type { Socket } from 'node:net'
-import type { UpgradeGranted } from '../pipeline/ports.js'
+import type { UpgradeGranted } from '../pipeline/upgrade-ports.js'
 import { Tunnel, type TunnelDeps } from './tunnel.js'
 
 export class UpgradeTunnels {

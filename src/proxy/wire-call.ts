@@ -6,7 +6,7 @@ import { Delivery } from './delivery.js'
 import * as fail from './failure.js'
 import { HeldBody } from './held-body.js'
 import { IdleTimer } from './idle-timer.js'
-import { decodeHeaders, hasForeignCoding, statusPhrase } from './raw-headers.js'
+import { decodeHeaders, hasForeignCoding } from './raw-headers.js'
 import type { Upload } from './upload.js'
 import { wireRequest } from './wire-request.js'
 
@@ -111,7 +111,7 @@ export class WireCall implements Dispatcher.DispatchHandler {
       return true
     }
     this.idle?.touch()
-    this.head = { status, statusText: statusPhrase(statusText), headers }
+    this.head = { status, statusText, headers }
     if (hasForeignCoding(headers)) {
       this.breakOff(fail.TRANSFER_CODING, 'a transfer coding other than chunked')
       return true

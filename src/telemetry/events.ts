@@ -91,6 +91,21 @@ export interface FaultInjected {
   readonly traceId: string | null
 }
 
+/** A tunnel that stood is over: both of its sides are closed. */
+export interface TunnelClosed {
+  readonly type: 'tunnel-closed'
+  readonly upstream: string
+  readonly route: string | null
+  readonly method: string
+  /** Without the query; of a CONNECT the authority. */
+  readonly path: string
+  /** For which it stood, ms. */
+  readonly durationMs: number
+  readonly bytesToUpstream: number
+  readonly bytesToApp: number
+  readonly generation: number
+}
+
 export interface BreakerChanged {
   readonly type: 'breaker-changed'
   readonly upstream: string
@@ -171,6 +186,7 @@ export type ForbearEvent =
   | RetryScheduled
   | RetryDenied
   | FaultInjected
+  | TunnelClosed
   | BreakerChanged
   | GateChanged
   | PolicyReloaded
@@ -204,6 +220,8 @@ export interface UpstreamStatus {
   readonly inFlight: number
   /** `limits.maxInFlight`, or what `auto` has learned. */
   readonly inFlightLimit: number
+  /** Tunnels that stand. */
+  readonly tunnels: number
   readonly waiting: number
   readonly waitingBytes: number
   readonly connections: number
@@ -225,8 +243,20 @@ export interface SidecarStatus {
   /** Whether the faults of the policies are rehearsed now. */
   readonly faults: 'on' | 'off'
   readonly upstreams: readonly UpstreamStatus[]
+  /** Tunnels to hosts that nobody declared; absent unless `--unmatched tunnel`. */
+  readonly unmatchedTunnels?: number
   /** Own ports, by upstream; also of those without a policy. */
   readonly listeners: ReadonlyMap<string, ListenerStatus>
+  /** By upstream, of those that have files for TLS. */
+  readonly tls: ReadonlyMap<string, TlsStatus>
+}
+
+/** The files of an upstream's `tls`. */
+export interface TlsStatus {
+  /** When those in force were read; `null` = no connection has needed them yet, or they cannot be used. */
+  readonly loadedAt: string | null
+  /** End of the client certificate (its notAfter); `null` = there is none. */
+  readonly certificateExpiresAt: string | null
 }
 
 /** An own port as the policies want it. */

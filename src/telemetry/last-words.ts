@@ -2,7 +2,8 @@ import type { LogSink } from './log.js'
 
 /**
  * Makes the log outlive the process: a crash leaves a line with its error, and everything gathered is written before
- * the exit. Error and exit code stay Node's own. Returns what takes the handlers off again.
+ * the exit. Error and exit code stay Node's own. Returns what does so by hand and
+ * takes the handlers off again.
  */
 export function keepLastWords(sink: LogSink): () => void {
   const onCrash = (error: unknown, origin: string): void => {
@@ -12,6 +13,7 @@ export function keepLastWords(sink: LogSink): () => void {
   process.on('uncaughtExceptionMonitor', onCrash)
   process.on('exit', onExit)
   return () => {
+    onExit()
     process.off('uncaughtExceptionMonitor', onCrash)
     process.off('exit', onExit)
   }

@@ -1,4 +1,4 @@
-import type { FaultInjected, RequestFinished, RetryScheduled } from './events.js'
+import type { FaultInjected, RequestFinished, RetryScheduled, TunnelClosed } from './events.js'
 import { flagsOf } from './flags.js'
 
 /** A longer path is cut, so that one client cannot fill the log's pipe. */
@@ -46,6 +46,12 @@ export function retryFields(event: RetryScheduled): string {
 /** A line for each, so that nobody takes a rehearsal for an outage. */
 export function faultFields({ upstream, route, kind, traceId }: FaultInjected): string {
   return JSON.stringify({ msg: 'rehearsed fault', upstream, route, kind, traceId }).slice(1)
+}
+
+/** The end of a tunnel, whose opening has a line of its own. */
+export function tunnelFields({ type: _, path, durationMs, ...event }: TunnelClosed): string {
+  const fields = { msg: 'tunnel closed', ...event, path: shortPath(path), durationMs: twoDecimals(durationMs) }
+  return JSON.stringify(fields).slice(1)
 }
 
 function shortPath(path: string): string {

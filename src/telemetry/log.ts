@@ -4,7 +4,7 @@
  */
 import pino from 'pino'
 import type { EventSink, ForbearEvent } from './events.js'
-import { accessFields, faultFields, retryFields } from './log-access.js'
+import { accessFields, faultFields, retryFields, tunnelFields } from './log-access.js'
 import { operatorLine } from './log-operator.js'
 import { prettyStream } from './log-pretty.js'
 import { createLogWriter, type LogWriter } from './log-writer.js'
@@ -31,7 +31,7 @@ export interface Log {
 
 export interface LogSink extends EventSink {
   readonly log: Log
-  /** Writes everything out, waiting at most 2 s for a reader that has stopped reading; from now on each operator's line is written before the call returns. */
+  /** Writes everything out, waiting at most 2 s for a reader that has stopped reading; from now on each line is written before the call returns. */
   leave(): void
 }
 
@@ -57,6 +57,7 @@ export function createLogSink(options: LogOptions): LogSink {
   /** In pino's format, at a third of the cost of its general way. */
   function access(level: LogLevel, fields: string): void {
     stream.write(`{"level":${pino.levels.values[level]}${timestamp()},${fields}\n`)
+    if (leaving) writer.drain(FLUSH_PATIENCE_MS)
   }
 
   function reportLost(): void {
@@ -76,6 +77,8 @@ export function createLogSink(options: LogOptions): LogSink {
       if (options.accessLog !== 'off') access('info', retryFields(event))
     } else if (event.type === 'fault-injected') {
       if (options.accessLog !== 'off') access('info', faultFields(event))
+    } else if (event.type === 'tunnel-closed') {
+      if (options.accessLog === 'all') access('info', tunnelFields(event))
     } else if (event.type === 'attempt-finished' || event.type === 'retry-denied') {
       if (debug) operator.debug(event, event.type)
     } else {

@@ -1,5 +1,13 @@
 /** Names, types and help of all metrics. */
-import { type MetricFamily, scopeCounter, scopeHistogram, sidecarGauge, upstreamGauge } from './metric-family.js'
+import { UNMATCHED } from '../core/unmatched.js'
+import {
+  type MetricFamily,
+  scopeCounter,
+  scopeHistogram,
+  sidecarGauge,
+  tlsTime,
+  upstreamGauge,
+} from './metric-family.js'
 import { BREAKER_STATES, CODE_CLASSES, METHOD_CLASSES } from './scope-tally.js'
 
 const RELOAD_RESULTS = ['applied', 'unchanged', 'partial', 'rejected'] as const
@@ -98,6 +106,17 @@ const UPSTREAM_GAUGES: readonly MetricFamily[] = [
     of: status => status.throttle.refusalProbability,
   }),
   upstreamGauge({ name: 'forbear_in_flight', help: 'Attempts on the wire.', of: status => status.inFlight }),
+  {
+    name: 'forbear_tunnels_open',
+    type: 'gauge',
+    help: 'Tunnels (CONNECT, WebSocket) that stand; upstream _unmatched: to undeclared hosts.',
+    samples: ({ status: { upstreams, unmatchedTunnels } }) => [
+      ...upstreams.map(row => ({ value: row.tunnels, labels: { upstream: row.name, route: row.route ?? '' } })),
+      ...(unmatchedTunnels === undefined
+        ? []
+        : [{ value: unmatchedTunnels, labels: { upstream: UNMATCHED, route: '' } }]),
+    ],
+  },
   upstreamGauge({
     name: 'forbear_in_flight_limit',
     help: 'Attempts that may be on the wire: limits.maxInFlight, or what auto has learned.',
@@ -150,6 +169,16 @@ const SIDECAR_GAUGES: readonly MetricFamily[] = [
     samples: ({ status }) =>
       [...status.listeners].map(([upstream, { state }]) => ({ value: Number(state === 'open'), labels: { upstream } })),
   },
+  tlsTime({
+    name: 'forbear_tls_files_loaded_timestamp_seconds',
+    help: 'Unix time at which the tls files in force were read.',
+    of: status => status.loadedAt,
+  }),
+  tlsTime({
+    name: 'forbear_tls_certificate_expiry_timestamp_seconds',
+    help: 'Unix time at which the client certificate in force ends.',
+    of: status => status.certificateExpiresAt,
+  }),
   {
     name: 'forbear_policy_info',
     type: 'gauge',

@@ -1,5 +1,5 @@
 /** The kinds of metric families, and how each reads its samples from the tallies or from the status. */
-import type { SidecarStatus, UpstreamStatus } from './events.js'
+import type { SidecarStatus, TlsStatus, UpstreamStatus } from './events.js'
 import type { ScopeTally } from './scope-tally.js'
 import type { Histogram, WordCounts } from './tally.js'
 
@@ -66,6 +66,18 @@ export function upstreamGauge({
     labels: { upstream: row.name, route: row.route ?? '' },
   })
   return { ...named, type: 'gauge', samples: ({ status }) => status.upstreams.map(sample) }
+}
+
+/** Of the upstreams for which the time is known. */
+export function tlsTime({
+  of,
+  ...named
+}: NameAndHelp & { readonly of: (status: TlsStatus) => string | null }): MetricFamily {
+  const samples = ([upstream, row]: readonly [string, TlsStatus]): Sample[] => {
+    const time = of(row)
+    return time === null ? [] : [{ value: Date.parse(time) / 1000, labels: { upstream } }]
+  }
+  return { ...named, type: 'gauge', samples: ({ status }) => [...status.tls].flatMap(samples) }
 }
 
 export function sidecarGauge({

@@ -25,6 +25,19 @@ describe.skipIf(noBlackHole !== null)('a name whose IPv6 address swallows every 
   })
 })
 
+const noSlowFirst = whyNoNamespace('a slow first address', [
+  'ip link set lo up && ip -6 addr add 2001:db8::80/128 dev lo && ip addr add 192.0.2.80/32 dev lo',
+  'ip6tables -A INPUT -p tcp --syn -m statistic --mode nth --every 2 --packet 0 -j DROP',
+  'iptables -A INPUT -p tcp -j DROP',
+  'mount --bind /etc/hosts /etc/hosts',
+])
+
+describe.skipIf(noSlowFirst !== null)('a name whose first address answers late and whose second never', () => {
+  it('is reached by a call and by a handshake, since the first is not given up', async () => {
+    expect(await inNamespace('slow-first-address.mjs')).toEqual({ call: 200, handshake: 200 })
+  })
+})
+
 describe.skipIf(noPeer !== null)('with --unmatched tunnel, a CONNECT', () => {
   it('reaches hosts that nobody declared, but not under a link-local or an own address', async () => {
     const { answers, lines } = (await inNamespace('unmatched.mjs')) as { answers: unknown; lines: object[] }

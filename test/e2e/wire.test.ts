@@ -26,6 +26,20 @@ describe('an answer', () => {
     expect(`${lines.join('\r\n')}\r\n`).toBe(fields)
   })
 
+  test.for([
+    ['latin1', 'Zur\xfcckgewiesen \xff'],
+    ['UTF-8', Buffer.from('Zurückgewiesen €').toString('latin1')],
+    ['a tab', 'so\tso'],
+    ['nothing', ''],
+  ])('keeps the bytes of its reason phrase: %s', async ([, phrase], { stage }) => {
+    const { sidecar } = await writes(stage, `HTTP/1.1 403 ${phrase}\r\nContent-Length: 2\r\n\r\nno`)
+    const head = 'GET /raw/x HTTP/1.1\r\nHost: a\r\n'
+    for (const more of ['Connection: close', 'Connection: Upgrade\r\nUpgrade: websocket']) {
+      const reply = await rawCall(sidecar.port, `${head}${more}\r\n\r\n`)
+      expect(reply.slice(0, reply.indexOf('\r\n'))).toBe(`HTTP/1.1 403 ${phrase}`)
+    }
+  })
+
   test('loses its hop-by-hop fields', async ({ stage }) => {
     const { sidecar } = await writes(
       stage,

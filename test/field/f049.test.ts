@@ -109,7 +109,7 @@ describe('F049 a half-open breaker lets a flood through instead of one probe (op
     expect([probes.length, stage.get('/x').summary]).toEqual([1, '503 breaker-open after 0'])
     for (const probe of probes) {
       probe.onOutcome({ kind: 'response', status: 101 })
-      probe.onClosed()
+      probe.onClosed({ toUpstream: 0, toApp: 0 })
     }
     expect(stage.status().breaker.state).toBe('closed')
   })

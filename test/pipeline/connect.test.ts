@@ -58,6 +58,18 @@ describe('a CONNECT', () => {
     expect(stage.upstream.sent[0]?.request.upstream.name).toBe('all')
   })
 
+  it.each(['', '/v1'])(
+    'among upstreams with one target and the base path %j goes to the first declared',
+    async basePath => {
+      const base = { host: 'api.example.com', https: true, basePath }
+      const upstreams = ['first', 'second', 'third'].map(name => ({ ...base, name }))
+      const stage = new Stage({}, { upstreams })
+      stage.tunnel('api.example.com:443')
+      await stage.run(10)
+      expect(stage.upstream.sent[0]?.request.upstream.name).toBe('first')
+    },
+  )
+
   it('that fails to connect is repeated by the ordinary rules, though it is not idempotent', async () => {
     const stage = new Stage({}, { upstreams: [secure] })
     stage.upstream.plays(fail('connect'), fail('connect'), reply(200))
@@ -173,13 +185,15 @@ describe('with unmatched hosts let through, a CONNECT', () => {
     expect(call.status).toBe(200)
   })
 
-  it('to a forbidden address is 404 and says why', async () => {
+  it('to a forbidden address is 404 and says why, without an attempt', async () => {
     const stage = new Stage({}, { upstreams: [secure], unmatched: 'tunnel' })
     stage.upstream.plays(fail('connect', { refused: 'it is link-local' }))
     const call = stage.tunnel('169.254.169.254:80')
     await stage.finish()
-    expect(call.summary).toBe('404 no-route after 1')
-    expect(JSON.parse(call.text)).toMatchObject({ detail: 'Last attempt: it is link-local.', upstream: '_unmatched' })
+    expect(call.summary).toBe('404 no-route after 0')
+    expect(JSON.parse(call.text)).toMatchObject({ detail: 'it is link-local.', upstream: '_unmatched', attempts: 0 })
+    expect(stage.finishedOf(call)).toMatchObject({ attempts: 0, outcome: 'no-route' })
+    expect(stage.of('attempt-finished')).toEqual([])
     expect(stage.denials).toEqual([])
   })
 

@@ -188,7 +188,7 @@ class Model {
     const decision = this.stage.handshake('/socket')
     if (!decision.proceed) return
     decision.onOutcome(status === 0 ? { kind: 'connect', code: 'X' } : { kind: 'response', status })
-    decision.onClosed()
+    decision.onClosed({ toUpstream: 0, toApp: 0 })
   }
 
   #checkNow(): void {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { UpgradeDecision, UpgradeGranted, UpgradeOutcome } from '../../src/pipeline/ports.js'
+import type { UpgradeDecision, UpgradeGranted, UpgradeOutcome } from '../../src/pipeline/upgrade-ports.js'
 import { checkEveryEnding, Stage } from './support/stage.js'
 import { hang, reply } from './support/upstream.js'
 
@@ -14,7 +14,7 @@ function granted(decision: UpgradeDecision): UpgradeGranted {
 
 function end(grant: UpgradeGranted, outcome: UpgradeOutcome): void {
   grant.onOutcome(outcome)
-  grant.onClosed()
+  grant.onClosed({ toUpstream: 0, toApp: 0 })
 }
 
 const SWITCHED: UpgradeOutcome = { kind: 'response', status: 101 }
@@ -62,7 +62,7 @@ describe('an Upgrade handshake', () => {
     await stage.run(10)
     expect(call.summary).toBe('200 delivered after 1')
     expect(stage.pipeline.active).toBe(1)
-    grant.onClosed()
+    grant.onClosed({ toUpstream: 0, toApp: 0 })
     expect(stage.pipeline.active).toBe(0)
     expect(lines(stage)).toEqual(['503 overloaded after 0', '101 delivered after 1'])
   })

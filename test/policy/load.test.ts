@@ -30,7 +30,12 @@ describe('a snapshot', () => {
     expect(built.retry.idempotency).toEqual({ keyHeaders: ['idempotency-key'], generate: false })
     expect(built.retry.maxBodyBytes).toBe(65_536)
     expect(built.budget).toEqual({ ratio: 0.2, windowMs: 10_000, minPerSecond: 0.5 })
-    expect(built.limits).toEqual({ maxInFlight: 1024, maxWaiting: 1024, maxWaitingBytes: 16_777_216 })
+    expect(built.limits).toEqual({
+      maxInFlight: 1024,
+      maxTunnels: 1024,
+      maxWaiting: 1024,
+      maxWaitingBytes: 16_777_216,
+    })
     expect(pool).toEqual({ maxConnections: 256, maxAgeMs: 300_000 })
     expect(built.longPoll).toBe(false)
   })

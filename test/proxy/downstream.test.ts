@@ -38,6 +38,14 @@ describe('a streamed answer', () => {
     ])
   })
 
+  it('keeps the bytes of fields and reason phrase above 0x7f when its body comes later', async () => {
+    const { client, downstream } = await exchangeOf(GET)
+    downstream.begin({ status: 200, statusText: 'caf\xe9', headers: ['X-Name', 'Zo\xeb \xff'] }, [])
+    const received = await client.untilHas('\r\n\r\n')
+    expect(received).toContain('HTTP/1.1 200 caf\xe9\r\n')
+    expect(received).toContain('X-Name: Zo\xeb \xff\r\n')
+  })
+
   it('sends the head at once and each piece as it comes', async () => {
     const { client, downstream, exchange } = await exchangeOf(GET)
     downstream.begin(ok('Content-Type', 'text/event-stream'), [])
@@ -215,16 +223,19 @@ describe('interim responses', () => {
     expect([fieldOf(received, 'link'), fieldOf(received, 'connection')]).toEqual(['</a>; rel=preload', undefined])
   })
 
-  it('never go to HTTP/1.0, nor out of turn', async () => {
+  it('never go to HTTP/1.0, nor behind the answer', async () => {
     const old = await exchangeOf('GET / HTTP/1.0\r\nHost: x\r\n\r\n')
     old.downstream.interim(103, [])
     old.downstream.answer(ok('Content-Length', '0'), [], '')
     expect(statusLines(await old.client.untilClosed())).toEqual(['HTTP/1.1 200 OK'])
-    const { server, client } = await exchangeOf(GET + GET, 2)
-    const [first, second] = server.exchanges as [Exchange, Exchange]
-    second.downstream.interim(103, [])
-    for (const { downstream } of [first, second]) downstream.answer(ok('Content-Length', '0'), [], '')
-    await eventually(() => second.answered === 1)
+    const { server, client, downstream, exchange } = await exchangeOf(GET)
+    downstream.answer(ok('Content-Length', '0'), [], '')
+    await eventually(() => exchange.answered === 1)
+    downstream.interim(103, [])
+    client.send(GET)
+    await eventually(() => server.exchanges.length === 2)
+    server.exchanges[1]?.downstream.answer(ok('Content-Length', '0'), [], '')
+    await client.until(received => received.split('200 OK').length === 3)
     expect(statusLines(client.received)).toEqual(['HTTP/1.1 200 OK', 'HTTP/1.1 200 OK'])
   })
 })
@@ -278,12 +289,6 @@ describe('the app goes away', () => {
     expect(exchange.answered).toBe(0)
   })
 
-  it('with pipelined requests: each is told', async () => {
-    const { server, client } = await exchangeOf(GET + GET + GET, 3)
-    client.destroy()
-    await eventually(() => server.exchanges.every(e => e.gone === 1))
-  })
-
   it('in the middle of an upload: the attempt fails, the pipeline is told once', async () => {
     const { client, downstream, exchange } = await exchangeOf(
       'PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n1234567890',
@@ -297,6 +302,70 @@ describe('the app goes away', () => {
     client.destroy()
     await eventually(() => exchange.gone === 1 && errors.length === 1)
     expect(downstream.body?.complete).toBe(false)
+  })
+})
+
+describe('an app that ends its side after its request', () => {
+  it('gets its answer, once it has shown that it still listens, and then the end', async () => {
+    const { client, downstream, exchange } = await exchangeOf(GET)
+    client.socket.end()
+    await client.untilHas('HTTP/1.1 102 Processing\r\n')
+    await new Promise(resolve => setTimeout(resolve, 100))
+    expect(exchange.gone).toBe(0)
+    downstream.answer(ok('Content-Length', '2'), [], 'ok')
+    const received = await client.untilClosed()
+    expect(statusLines(received)).toEqual(['HTTP/1.1 102 Processing', 'HTTP/1.1 200 OK'])
+    expect([received.endsWith('ok'), exchange.answered, exchange.gone]).toEqual([true, 1, 0])
+  })
+
+  it('gets all answers of what it pipelined, streamed ones too', async () => {
+    const { server, client, downstream } = await exchangeOf(GET + GET)
+    client.socket.end()
+    await client.untilHas('102 Processing')
+    downstream.answer(ok('Content-Length', '3'), [], 'one')
+    await eventually(() => server.exchanges.length === 2)
+    const second = server.exchanges[1]?.downstream
+    second?.begin(ok(), [])
+    second?.write(Buffer.from('two'))
+    await client.untilHas('two')
+    await new Promise(resolve => setTimeout(resolve, 100))
+    second?.end([])
+    const received = await client.untilClosed()
+    expect(received).toMatch(/one.*two\r\n0\r\n\r\n$/s)
+    expect(received.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(2)
+  })
+
+  it('is told as gone within a second when it goes after that', async () => {
+    const { client, exchange } = await exchangeOf(GET)
+    client.socket.end()
+    await client.untilHas('102 Processing')
+    client.destroy()
+    const startedMs = performance.now()
+    await eventually(() => exchange.gone === 1)
+    expect(performance.now() - startedMs).toBeLessThan(1_000)
+  })
+
+  it('speaks HTTP/1.0, which has no interim answers: it is taken to have gone', async () => {
+    const { client, exchange } = await exchangeOf('GET / HTTP/1.0\r\nHost: x\r\n\r\n')
+    client.socket.end()
+    expect(await client.untilClosed()).toBe('')
+    await eventually(() => exchange.gone === 1)
+  })
+
+  it('in the middle of its body has left, and is told so if it listens', async () => {
+    const { client, exchange } = await exchangeOf('PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n1')
+    client.socket.end()
+    await eventually(() => exchange.gone === 1)
+    expect(statusLines(await client.untilClosed())).toEqual(['HTTP/1.1 400 Bad Request'])
+  })
+
+  it('without a request is closed', async () => {
+    const { server, client, downstream } = await exchangeOf(GET)
+    downstream.answer(ok('Content-Length', '0'), [], '')
+    await client.untilHas('200 OK')
+    const idle = await server.client()
+    for (const each of [client, idle]) each.socket.end()
+    for (const each of [client, idle]) await each.untilClosed()
   })
 })
 

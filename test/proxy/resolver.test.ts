@@ -1,7 +1,7 @@
 import type { LookupAddress } from 'node:dns'
 import { describe, expect, it } from 'vitest'
 import { VirtualClock } from '../../src/clock/virtual-clock.js'
-import { lookupBy, type Resolved, Resolver } from '../../src/proxy/resolver.js'
+import { type Resolved, Resolver } from '../../src/proxy/resolver.js'
 
 const GOOD: LookupAddress[] = [
   { address: '10.0.0.1', family: 4 },
@@ -186,19 +186,5 @@ describe('the resolver', () => {
     asked[0]?.done(NOT_FOUND, [])
     expect(answers.length).toBe(1)
     expect(resolve('good')[0]).toHaveLength(2)
-  })
-})
-
-describe("a lookup for Node's own dials", () => {
-  const lookup = lookupBy(
-    new Resolver(new VirtualClock(), (name, done) => (name === 'a' ? done(null, GOOD) : done(NOT_FOUND, []))),
-  )
-
-  it('gives all addresses or the first, or the error', () => {
-    const heard: unknown[] = []
-    lookup('a', { all: true }, (...args) => heard.push(args))
-    lookup('a', {}, (...args) => heard.push(args))
-    lookup('b', {}, error => heard.push(error))
-    expect(heard).toEqual([[null, GOOD], [null, '10.0.0.2', 4], NOT_FOUND])
   })
 })

@@ -39,14 +39,93 @@ describe('the app server', () => {
     expect(server.server.connections).toBe(1)
   })
 
-  it('answers pipelined requests in order, even when the later one is ready first', async () => {
-    const server = await serve(() => {})
-    const client = await server.client()
-    client.send('GET /1 HTTP/1.1\r\nHost: x\r\n\r\nGET /2 HTTP/1.1\r\nHost: x\r\n\r\n')
-    await eventually(() => server.exchanges.length === 2)
-    for (const exchange of [...server.exchanges].reverse()) echo(exchange)
-    const received = await client.untilHas('/2')
-    expect(received.indexOf('/1')).toBeLessThan(received.indexOf('/2'))
+  it('refuses connections beyond its limit, tells of the first at once, and serves the others', async () => {
+    const server = await serve(echo, { maxConnections: 2 })
+    const [first, second] = [await server.client(), await server.client()]
+    await eventually(() => server.server.connections === 2)
+    for (let n = 0; n < 3; n += 1) expect(await (await server.client()).untilClosed()).toBe('')
+    expect(server.notices).toEqual(['connections of the app are refused: 2 are open (--max-connections)'])
+    second.destroy()
+    await eventually(() => server.server.connections === 1)
+    for (const client of [first, await server.client()]) {
+      client.send('GET /x HTTP/1.1\r\nHost: x\r\n\r\n')
+      await client.untilHas('X-Path: /x')
+    }
+  })
+
+  describe('serves pipelined requests one after another', () => {
+    const one = (path: string, method = 'POST') => `${method} ${path} HTTP/1.1\r\nHost: x\r\n\r\n`
+    const paths = (server: TestServer) => server.exchanges.map(each => each.downstream.path)
+
+    it('each when the one before it has its answer', async () => {
+      const server = await serve(() => {})
+      const client = await server.client()
+      client.send(one('/1') + one('/2') + one('/3'))
+      for (const n of [1, 2, 3]) {
+        await eventually(() => server.exchanges.length === n)
+        await new Promise(resolve => setTimeout(resolve, 20))
+        expect(paths(server).at(-1)).toBe(`/${n}`)
+        echo(server.exchanges[n - 1] as Exchange)
+      }
+      const received = await client.untilHas('/3')
+      expect(received.match(/X-Path: \/\d/g)).toEqual(['X-Path: /1', 'X-Path: /2', 'X-Path: /3'])
+    })
+
+    it('but none of those that wait when the app has gone', async () => {
+      const server = await serve(() => {})
+      const client = await server.client()
+      client.send(one('/1') + one('/2'))
+      await eventually(() => server.exchanges.length === 1)
+      client.destroy()
+      await eventually(() => server.exchanges[0]?.gone === 1)
+      await new Promise(resolve => setTimeout(resolve, 20))
+      expect(paths(server)).toEqual(['/1'])
+    })
+
+    it('but none behind an answer that closes the connection', async () => {
+      const server = await serve(({ downstream }) =>
+        downstream.answer({ status: 400, statusText: 'Bad', headers: ['Content-Length', '2'] }, [], 'no'),
+      )
+      const client = await server.client()
+      client.send(one('/1') + one('/2'))
+      const received = await client.untilClosed()
+      expect([paths(server), received.match(/HTTP\/1\.1 400/g)?.length]).toEqual([['/1'], 1])
+    })
+
+    it('but none behind an answer that broke off', async () => {
+      const server = await serve(({ downstream }) => downstream.destroy())
+      const client = await server.client()
+      client.send(one('/1') + one('/2'))
+      expect([await client.untilClosed(), paths(server)]).toEqual(['', ['/1']])
+    })
+
+    it('also a body that is broken, which is refused after the answers before it', async () => {
+      const server = await serve(() => {})
+      const client = await server.client()
+      client.send(`${one('/1')}POST /2 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nnonsense\r\n`)
+      await eventually(() => server.notices.length === 1)
+      echo(server.exchanges[0] as Exchange)
+      const received = await client.untilClosed()
+      expect(received.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400'])
+      expect(paths(server)).toEqual(['/1'])
+    })
+
+    it('two thousand of them, in order, without reading them all at once', async () => {
+      const server = await serve(() => {})
+      const client = await server.client()
+      const filler = `X-Filler: ${'x'.repeat(15000)}\r\n`
+      const many = Array.from({ length: 2000 }, (_, n) => `GET /${n} HTTP/1.1\r\nHost: x\r\n${filler}\r\n`)
+      client.send(many.join(''))
+      await eventually(() => server.exchanges.length === 1)
+      await new Promise(resolve => setTimeout(resolve, 20))
+      expect(client.socket.writableLength).toBeGreaterThan(0)
+      for (let n = 0; n < 2000; n += 1) {
+        await eventually(() => server.exchanges.length > n)
+        echo(server.exchanges[n] as Exchange)
+      }
+      const received = await client.untilHas('/1999')
+      expect(received.match(/X-Path: \/\d+/g)).toEqual(many.map((_, n) => `X-Path: /${n}`))
+    })
   })
 
   it('passes path, query and field bytes unmodified', async () => {

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
@@ -5,10 +6,10 @@ import { createServer, type Server, type TLSSocket } from 'node:tls'
 import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Clock } from '../../src/clock/clock.js'
-import type { TlsSettings } from '../../src/core/snapshot.js'
+import type { TlsSettings, UpstreamSnapshot } from '../../src/core/snapshot.js'
 import { TlsContexts } from '../../src/proxy/tls-context.js'
 import { UndiciTransport } from '../../src/proxy/transport.js'
-import type { Notice } from '../../src/telemetry/events.js'
+import type { Notice, TlsStatus } from '../../src/telemetry/events.js'
 import { RotatingSecret } from '../support/rotating-secret.js'
 import { call, snapshotOf, upstreamAt } from './support/call.js'
 import { clearStage, OK, onClear } from './support/stage.js'
@@ -39,6 +40,10 @@ interface Stage {
   readonly fresh: () => Promise<string>
   /** Time passes for the sidecar. */
   readonly pass: (ms: number) => void
+  readonly tls: TlsContexts
+  readonly transport: UndiciTransport
+  readonly upstream: UpstreamSnapshot
+  readonly status: () => TlsStatus | undefined
 }
 
 async function stage(files: Record<string, string | Buffer>, settings: readonly (keyof TlsSettings)[]): Promise<Stage> {
@@ -56,7 +61,7 @@ async function stage(files: Record<string, string | Buffer>, settings: readonly 
   let passedMs = 0
   const clock: Clock = {
     nowMs: () => systemClock.nowMs() + passedMs,
-    wallMs: () => systemClock.wallMs(),
+    wallMs: () => systemClock.wallMs() + passedMs,
     after: (ms, fn) => systemClock.after(ms, fn),
   }
   const notices: Notice[] = []
@@ -74,7 +79,8 @@ async function stage(files: Record<string, string | Buffer>, settings: readonly 
     const ending = await call(transport, upstream, { fresh: true }).over
     return ending.failure?.code ?? ending.end
   }
-  return { secret, server, sockets, notices, fresh, pass: ms => (passedMs += ms) }
+  const status = () => tls.statuses(snapshotOf(upstream)).get(upstream.name)
+  return { secret, server, sockets, notices, fresh, pass: ms => (passedMs += ms), tls, transport, upstream, status }
 }
 
 describe('when the files of a tls section rotate', () => {
@@ -183,5 +189,42 @@ describe('files that do not rotate', () => {
     secret.rotate({ caFile: NEW.ca })
     contexts.lookAgain()
     expect(files.context()).not.toBe(context)
+  })
+})
+
+describe('the status of tls files', () => {
+  const pair = (from: typeof OLD) => ({ caFile: OLD.ca, certFile: from.cert, keyFile: from.key })
+  const endOf = ({ cert }: typeof OLD) => new Date(new X509Certificate(cert).validTo).toISOString()
+
+  it('tells when those in force were read and when the client certificate ends, also beside ones that are unusable', async () => {
+    const { secret, fresh, pass, status } = await stage(pair(OLD), ['caFile', 'certFile', 'keyFile'])
+    expect(status()).toEqual({ loadedAt: null, certificateExpiresAt: null })
+    await fresh()
+    const first = status()
+    expect(first?.certificateExpiresAt).toBe(endOf(OLD))
+    expect(Math.abs(Date.parse(first?.loadedAt ?? '') - Date.now())).toBeLessThan(60_000)
+    secret.rotate({ ...pair(OLD), keyFile: NEW.key })
+    pass(600_000)
+    await fresh()
+    expect(status()).toEqual(first)
+    secret.rotate(pair(NEW))
+    pass(600_000)
+    await fresh()
+    expect(status()?.certificateExpiresAt).toBe(endOf(NEW))
+    expect(Date.parse(status()?.loadedAt ?? '') - Date.parse(first?.loadedAt ?? '')).toBeGreaterThan(1_000_000)
+  })
+
+  it('is forgotten with the upstream, files and all, and an edit of something else forgets nothing', async () => {
+    const { tls, transport, upstream, fresh, status } = await stage(pair(OLD), ['caFile', 'certFile', 'keyFile'])
+    await fresh()
+    const before = status()
+    transport.reconcile(snapshotOf({ ...upstream, pool: { ...upstream.pool, maxConnections: 7 } }))
+    expect([tls.size, status()]).toEqual([1, before])
+    for (let n = 0; n < 10; n++) {
+      transport.reconcile(snapshotOf({ ...upstream, tls: { caFile: `/nowhere/${n}.pem` } }))
+    }
+    expect([tls.size, status()]).toEqual([1, { loadedAt: null, certificateExpiresAt: null }])
+    transport.reconcile(snapshotOf())
+    expect(tls.size).toBe(0)
   })
 })

@@ -5,7 +5,8 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
 import type { TlsSettings } from '../../src/core/snapshot.js'
 import { ownAnswer } from '../../src/pipeline/answers.js'
-import type { RequestAddress, UpgradeDecision, UpgradeOutcome, UpgradeRequest } from '../../src/pipeline/ports.js'
+import type { RequestAddress, TunnelBytes } from '../../src/pipeline/ports.js'
+import type { UpgradeDecision, UpgradeOutcome, UpgradeRequest } from '../../src/pipeline/upgrade-ports.js'
 import { bodyOf, fieldOf } from './support/raw-client.js'
 import { selfSigned } from './support/self-signed.js'
 import { echo, eventually, TestServer } from './support/test-server.js'
@@ -21,6 +22,7 @@ interface Session {
   readonly address: RequestAddress
   readonly outcomes: UpgradeOutcome[]
   closed: number
+  tunnelled: TunnelBytes | null
 }
 
 interface Overrides {
@@ -38,7 +40,7 @@ async function proxyTo(port: number, overrides: Overrides = {}) {
   const sessions: Session[] = []
   const upstream = upstreamAt(port, overrides)
   const server = await new TestServer(echo, {}, (request, address): UpgradeDecision => {
-    const session: Session = { request, address, outcomes: [], closed: 0 }
+    const session: Session = { request, address, outcomes: [], closed: 0, tunnelled: null }
     sessions.push(session)
     return {
       proceed: true,
@@ -49,8 +51,9 @@ async function proxyTo(port: number, overrides: Overrides = {}) {
       connectTimeoutMs: overrides.connectTimeoutMs ?? Number.POSITIVE_INFINITY,
       handshakeTimeoutMs: overrides.handshakeTimeoutMs ?? Number.POSITIVE_INFINITY,
       onOutcome: outcome => session.outcomes.push(outcome),
-      onClosed: () => {
+      onClosed: tunnelled => {
         session.closed += 1
+        session.tunnelled = tunnelled
       },
     }
   }).start()
@@ -147,6 +150,20 @@ describe('a WebSocket session', () => {
     await eventually(() => sessions[0]?.closed === 1)
     expect(sessions[0]?.outcomes).toEqual([{ kind: 'response', status: 101 }])
     expect([server.notices, server.server.upgraded, server.server.connections]).toEqual([[], 0, 0])
+  })
+
+  it('whose app leaves while it is dialled calls the dial off', async () => {
+    const upstream = await webSocketEcho()
+    const { sessions, server } = await proxyTo(upstream.port, { hostname: 'never.example' })
+    const client = await server.client()
+    client.send('GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')
+    await eventually(() => server.dials.length === 1)
+    client.destroy()
+    await eventually(() => sessions[0]?.closed === 1)
+    server.answerNames()
+    await new Promise(resolve => setTimeout(resolve, 20))
+    expect(sessions[0]?.outcomes).toEqual([{ kind: 'aborted', code: 'APP_ABORTED' }])
+    expect([sessions[0]?.tunnelled, upstream.requests]).toEqual([{ toUpstream: 0, toApp: 0 }, []])
   })
 
   it.each(['app', 'upstream'])('reset by the %s ends alone: nine of ten go on, one notice', async side => {

@@ -96,6 +96,23 @@ describe('the access log', () => {
     })
   })
 
+  it('has one line for the end of a tunnel, unless it has errors alone', () => {
+    const closed = {
+      type: 'tunnel-closed',
+      upstream: 'chat',
+      route: null,
+      method: 'GET',
+      path: '/room',
+      durationMs: 12.3456,
+      bytesToUpstream: 7,
+      bytesToApp: 11,
+      generation: 3,
+    } as const
+    const { type: _, ...fields } = closed
+    expect(logged([closed])).toMatchObject([{ level: 30, msg: 'tunnel closed', ...fields, durationMs: 12.35 }])
+    expect(logged([closed], { accessLog: 'errors' })).toEqual([])
+  })
+
   it('keeps a hostile path on one short line', () => {
     const path = `/"\n\u0000\u2028${'x'.repeat(100_000)}`
     const [line] = logged([requestFinished({ path })])

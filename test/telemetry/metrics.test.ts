@@ -233,6 +233,36 @@ describe('gauges', () => {
     ])
   })
 
+  it('tell since when the tls files are in force and when the certificate ends, where that is known', async () => {
+    const tls = new Map([
+      ['both', { loadedAt: '2024-05-06T07:08:09.000Z', certificateExpiresAt: '2025-05-06T07:08:09.000Z' }],
+      ['authority', { loadedAt: '2024-05-06T07:08:09.000Z', certificateExpiresAt: null }],
+      ['unused', { loadedAt: null, certificateExpiresAt: null }],
+    ])
+    const { series } = await scrape(setUp({ status: () => sidecarStatus({ tls }) }).metrics)
+    const loaded = Date.UTC(2024, 4, 6, 7, 8, 9) / 1000
+    expect(series('forbear_tls_files_loaded_timestamp_seconds')).toEqual([
+      { upstream: 'both', value: loaded },
+      { upstream: 'authority', value: loaded },
+    ])
+    expect(series('forbear_tls_certificate_expiry_timestamp_seconds')).toEqual([
+      { upstream: 'both', value: Date.UTC(2025, 4, 6, 7, 8, 9) / 1000 },
+    ])
+  })
+
+  it('tell how many tunnels stand, those to undeclared hosts as well', async () => {
+    const known = setUp({ status: () => sidecarStatus() })
+    expect((await scrape(known.metrics)).series('forbear_tunnels_open')).toEqual([
+      { upstream: 'payments', route: '', value: 4 },
+    ])
+    const all = setUp({ status: () => sidecarStatus({ unmatchedTunnels: 2 }) })
+    expect((await scrape(all.metrics)).series('forbear_tunnels_open')[1]).toEqual({
+      upstream: '_unmatched',
+      route: '',
+      value: 2,
+    })
+  })
+
   it('tell of the process itself', async () => {
     const { series } = await scrape(setUp().metrics)
     expect(series('process_resident_memory_bytes')[0]?.value).toBeGreaterThan(1e6)

@@ -12,6 +12,7 @@ export function upstreamStatus(over: Partial<UpstreamStatus> = {}): UpstreamStat
     throttle: { mode: 'disabled', refusalProbability: 0 },
     inFlight: 2,
     inFlightLimit: 1024,
+    tunnels: 4,
     waiting: 1,
     waitingBytes: 64,
     connections: 3,
@@ -33,6 +34,7 @@ export function sidecarStatus(over: Partial<SidecarStatus> = {}): SidecarStatus 
     faults: 'off',
     upstreams: [upstreamStatus()],
     listeners: new Map(),
+    tls: new Map(),
     ...over,
   }
 }

@@ -521,9 +521,13 @@ export interface Fault {
  */
 export interface Limits {
   /**
-   * Attempts on the wire at one time. `auto` learns it from latency: more while answers come as fast as usual, fewer when they queue in the upstream.
+   * Attempts on the wire at one time. `auto` learns it from latency: more while answers come as fast as usual, fewer when they queue in the upstream. The opening of a tunnel (CONNECT, WebSocket) counts, a tunnel that stands does not: it may live for hours, and has `maxTunnels` of its own.
    */
   maxInFlight?: number | string
+  /**
+   * Tunnels (CONNECT, WebSocket) that stand or are being opened at one time; one more is answered 503 `overloaded` at once.
+   */
+  maxTunnels?: number
   /**
    * Requests that wait at one time, for a slot or for another attempt; one more is answered 503 `overloaded`.
    */

@@ -119,6 +119,7 @@ export const SECTION_FIELDS: Readonly<Record<string, FieldFormat | null>> = {
     "max": "1h"
   },
   "limits.maxInFlight": null,
+  "limits.maxTunnels": null,
   "limits.maxWaiting": null,
   "limits.maxWaitingBytes": {
     "format": "size",

@@ -1450,7 +1450,7 @@ export const SCHEMA: JsonSchema = {
       "additionalProperties": false,
       "properties": {
         "maxInFlight": {
-          "description": "Attempts on the wire at one time. `auto` learns it from latency: more while answers come as fast as usual, fewer when they queue in the upstream.",
+          "description": "Attempts on the wire at one time. `auto` learns it from latency: more while answers come as fast as usual, fewer when they queue in the upstream. The opening of a tunnel (CONNECT, WebSocket) counts, a tunnel that stands does not: it may live for hours, and has `maxTunnels` of its own.",
           "type": [
             "integer",
             "string"
@@ -1467,7 +1467,25 @@ export const SCHEMA: JsonSchema = {
             1024,
             "auto"
           ],
-          "markdownDescription": "Attempts on the wire at one time. `auto` learns it from latency: more while answers come as fast as usual, fewer when they queue in the upstream.\n\nAllowed: a whole number from 1 to 1000000, or auto.\n\nDefault: 1024.",
+          "markdownDescription": "Attempts on the wire at one time. `auto` learns it from latency: more while answers come as fast as usual, fewer when they queue in the upstream. The opening of a tunnel (CONNECT, WebSocket) counts, a tunnel that stands does not: it may live for hours, and has `maxTunnels` of its own.\n\nAllowed: a whole number from 1 to 1000000, or auto.\n\nDefault: 1024.",
+          "patternErrorMessage": "Not allowed here; write a whole number from 1 to 1000000, or auto."
+        },
+        "maxTunnels": {
+          "description": "Tunnels (CONNECT, WebSocket) that stand or are being opened at one time; one more is answered 503 `overloaded` at once.",
+          "type": "integer",
+          "minimum": 1,
+          "maximum": 1000000,
+          "pattern": "^auto$",
+          "x-words": [
+            "auto"
+          ],
+          "x-allowed": "a whole number from 1 to 1000000, or auto",
+          "default": 1024,
+          "examples": [
+            1024,
+            "auto"
+          ],
+          "markdownDescription": "Tunnels (CONNECT, WebSocket) that stand or are being opened at one time; one more is answered 503 `overloaded` at once.\n\nAllowed: a whole number from 1 to 1000000, or auto.\n\nDefault: 1024.",
           "patternErrorMessage": "Not allowed here; write a whole number from 1 to 1000000, or auto."
         },
         "maxWaiting": {

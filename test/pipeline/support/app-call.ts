@@ -58,6 +58,8 @@ export class AppCall implements Downstream {
   answered = false
   destroyed = false
   gone = false
+  /** A CONNECT whose tunnel stands until `closeTunnel`. */
+  keepsTunnel = false
   readonly interims: number[] = []
 
   constructor(
@@ -142,7 +144,15 @@ export class AppCall implements Downstream {
     this.#mustBeOpen()
     this.text = text
     this.answered = true
-    queueMicrotask(() => this.listener?.onAnswered())
+    queueMicrotask(() => {
+      if (this.keepsTunnel && this.head?.status === 200) this.listener?.onTunnel?.()
+      else this.listener?.onAnswered()
+    })
+  }
+
+  /** Both sides of its tunnel close. */
+  closeTunnel(toUpstream = 0, toApp = 0): void {
+    this.listener?.onAnswered({ toUpstream, toApp })
   }
 
   #mustBeOpen(): void {

@@ -3,7 +3,8 @@ import type { Timer } from '../../../src/clock/clock.js'
 import { VirtualClock } from '../../../src/clock/virtual-clock.js'
 import { unmatchedUpstream } from '../../../src/core/unmatched.js'
 import { Pipeline } from '../../../src/pipeline/pipeline.js'
-import type { RequestAddress, UpgradeDecision } from '../../../src/pipeline/ports.js'
+import type { RequestAddress } from '../../../src/pipeline/ports.js'
+import type { UpgradeDecision } from '../../../src/pipeline/upgrade-ports.js'
 import { breakersOn } from '../../../src/proxy/make-breaker.js'
 import type { ForbearEvent, UpstreamStatus } from '../../../src/telemetry/events.js'
 import { BUILT_IN_POLICY } from '../../support/built-in.js'
@@ -156,9 +157,10 @@ export class Stage {
   /** Nothing is left of any call: what the end of every scenario must find. */
   expectIdle(): void {
     for (const status of this.pipeline.statuses()) {
-      const { inFlight, waiting, waitingBytes } = status
-      expect({ inFlight, waiting, waitingBytes }, `${status.name} ${status.route ?? ''}`).toEqual({
+      const { inFlight, tunnels, waiting, waitingBytes } = status
+      expect({ inFlight, tunnels, waiting, waitingBytes }, `${status.name} ${status.route ?? ''}`).toEqual({
         inFlight: 0,
+        tunnels: 0,
         waiting: 0,
         waitingBytes: 0,
       })

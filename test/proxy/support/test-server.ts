@@ -1,13 +1,12 @@
-import { readFileSync } from 'node:fs'
-import { createSecureContext, type SecureContext } from 'node:tls'
-import type { TlsSettings } from '../../../src/core/snapshot.js'
 import { ownAnswer } from '../../../src/pipeline/answers.js'
 import type { AppListener, RequestAddress } from '../../../src/pipeline/ports.js'
 import { ConnectDownstream } from '../../../src/proxy/connect-downstream.js'
+import { Dial, dialTarget } from '../../../src/proxy/dial.js'
 import type { ProxyDownstream } from '../../../src/proxy/downstream-port.js'
 import type { RequestHandler } from '../../../src/proxy/request-handler.js'
-import { type Lookup, lookupBy, Resolver } from '../../../src/proxy/resolver.js'
+import { type Lookup, Resolver } from '../../../src/proxy/resolver.js'
 import { ProxyServer, type ServerOptions } from '../../../src/proxy/server.js'
+import { TlsContexts } from '../../../src/proxy/tls-context.js'
 import type { ForbearEvent } from '../../../src/telemetry/events.js'
 import { RawClient } from './raw-client.js'
 import { systemClock } from './system-clock.js'
@@ -25,7 +24,11 @@ export class TestServer {
   readonly events: ForbearEvent[] = []
   readonly server: ProxyServer
   addresses: string[] = []
+  readonly dials: Dial[] = []
   readonly #clients: RawClient[] = []
+  readonly #tls = new TlsContexts(systemClock, () => {})
+  readonly #asked: (() => void)[] = []
+  readonly #resolver = new Resolver(systemClock, this.#lookup(), this.#lookup())
 
   constructor(
     onRequest: (exchange: Exchange) => void,
@@ -53,8 +56,11 @@ export class TestServer {
     const all: ServerOptions = { listen: '127.0.0.1:0', role: 'shared', upstreamName: null, ...options }
     this.server = new ProxyServer(all, handler, {
       events: { emit: event => this.events.push(event) },
-      loadTls: readAuthority,
-      lookup: lookupBy(new Resolver(systemClock, oneName, oneName)),
+      dial: (upstream, timeoutMs, done) => {
+        const dial = new Dial(dialTarget(upstream, this.#tls), this.#resolver, systemClock, timeoutMs, done)
+        this.dials.push(dial)
+        return dial
+      },
     })
   }
 
@@ -79,8 +85,22 @@ export class TestServer {
     await this.server.close()
   }
 
+  /** Of those who asked for `never.example`. */
+  answerNames(): void {
+    for (const answer of this.#asked.splice(0)) answer()
+  }
+
   get notices(): string[] {
     return this.events.flatMap(event => (event.type === 'notice' ? [event.message] : []))
+  }
+
+  /** There is `known.example`, and `never.example` without an answer. */
+  #lookup(): Lookup {
+    return (name, done) => {
+      if (name === 'known.example') done(null, [LOCALHOST])
+      else if (name === 'never.example') this.#asked.push(() => done(null, [LOCALHOST]))
+      else done(Object.assign(new Error('not found'), { code: 'ENOTFOUND' }), [])
+    }
   }
 }
 
@@ -119,16 +139,4 @@ function refuseTunnel(downstream: ConnectDownstream): AppListener {
   return { onAnswered() {}, onAppGone() {} }
 }
 
-function readAuthority(tls: TlsSettings): SecureContext | Error {
-  try {
-    return createSecureContext(tls.caFile === undefined ? {} : { ca: readFileSync(tls.caFile) })
-  } catch (error) {
-    return error as Error
-  }
-}
-
-/** The only name there is. */
-const oneName: Lookup = (name, done) => {
-  if (name === 'known.example') done(null, [{ address: '127.0.0.1', family: 4 }])
-  else done(Object.assign(new Error('not found'), { code: 'ENOTFOUND' }), [])
-}
+const LOCALHOST = { address: '127.0.0.1', family: 4 }
