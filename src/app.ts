@@ -25,11 +25,12 @@ import { Resolver } from './proxy/resolver.js'
 import { TlsContexts } from './proxy/tls-context.js'
 import { UndiciTransport } from './proxy/transport.js'
 import { ConfigurationError, type Sidecar, type SidecarOptions } from './sidecar.js'
-import type { EventSink, PolicyReloaded, SidecarStatus } from './telemetry/events.js'
+import type { EventSink, PolicyReloaded } from './telemetry/events.js'
 import { fanOut } from './telemetry/fan-out.js'
 import { keepLastWords } from './telemetry/last-words.js'
 import { createLogSink, type LogSink } from './telemetry/log.js'
 import { createMetrics } from './telemetry/metrics.js'
+import type { SidecarStatus } from './telemetry/status.js'
 
 export { ConfigurationError, type Sidecar, type SidecarOptions } from './sidecar.js'
 export { BindError }

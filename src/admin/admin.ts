@@ -1,6 +1,6 @@
 /** The admin port: all of the health port, what is in force, and the verbs that change it. Loopback only. */
 import { isLoopback, type ListenAddress } from '../core/listen-address.js'
-import type { SidecarStatus } from '../telemetry/events.js'
+import type { SidecarStatus } from '../telemetry/status.js'
 import { type AdminActions, verbAt } from './actions.js'
 import { type Answer, json, methodNotAllowed, problem } from './answer.js'
 import { type HealthDeps, healthPages, type Page, readPage } from './health.js'

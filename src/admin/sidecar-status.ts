@@ -1,7 +1,7 @@
 import type { Snapshot } from '../core/snapshot.js'
 import type { Pipeline } from '../pipeline/pipeline.js'
 import type { PolicyRecord } from '../policy/policy-record.js'
-import type { ListenerStatus, SidecarStatus, TlsStatus } from '../telemetry/events.js'
+import type { ListenerStatus, SidecarStatus, TlsStatus } from '../telemetry/status.js'
 
 export interface StatusParts {
   readonly pipeline: Pick<Pipeline, 'snapshot' | 'switches' | 'statuses' | 'unmatchedTunnels'>

@@ -1,4 +1,4 @@
-import type { SidecarStatus, UpstreamStatus } from '../telemetry/events.js'
+import type { SidecarStatus, UpstreamStatus } from '../telemetry/status.js'
 
 /** `/status`: upstreams by name, each with its own port and its routes that have instances of their own. */
 export function statusView({ listeners, tls, ...status }: SidecarStatus) {

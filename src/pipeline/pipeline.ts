@@ -1,6 +1,6 @@
 import type { DenialReason } from '../core/reasons.js'
 import type { RouteSnapshot, Snapshot, UpstreamSnapshot } from '../core/snapshot.js'
-import type { UpstreamStatus } from '../telemetry/events.js'
+import type { UpstreamStatus } from '../telemetry/status.js'
 import { ActiveCalls } from './active-calls.js'
 import { ownAnswer } from './answers.js'
 import { ConnectCall } from './connect-call.js'

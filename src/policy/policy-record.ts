@@ -1,4 +1,5 @@
-import type { PolicyReloaded, SidecarStatus } from '../telemetry/events.js'
+import type { PolicyReloaded } from '../telemetry/events.js'
+import type { SidecarStatus } from '../telemetry/status.js'
 
 type Trouble = SidecarStatus['lastReloadError']
 

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock/clock.js'
 import type { Snapshot, UpstreamSnapshot } from '../core/snapshot.js'
-import type { EventSink, ListenerStatus } from '../telemetry/events.js'
+import type { EventSink } from '../telemetry/events.js'
+import type { ListenerStatus } from '../telemetry/status.js'
 import { Dial, type Dialled, dialTarget } from './dial.js'
 import { OwnPorts } from './own-ports.js'
 import type { RequestHandler } from './request-handler.js'

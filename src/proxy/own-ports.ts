@@ -1,7 +1,8 @@
 import type { Clock, Timer } from '../clock/clock.js'
 import { overlap } from '../core/listen-address.js'
 import type { Snapshot } from '../core/snapshot.js'
-import type { EventSink, ListenerStatus } from '../telemetry/events.js'
+import type { EventSink } from '../telemetry/events.js'
+import type { ListenerStatus } from '../telemetry/status.js'
 import { BindError, readListenAddress } from './bind.js'
 import type { ProxyServer } from './server.js'
 

@@ -4,7 +4,8 @@ import { readFileSync, statSync } from 'node:fs'
 import { createSecureContext, type SecureContext } from 'node:tls'
 import type { Clock } from '../clock/clock.js'
 import type { Snapshot, TlsSettings, UpstreamSnapshot } from '../core/snapshot.js'
-import type { Notice, TlsStatus } from '../telemetry/events.js'
+import type { Notice } from '../telemetry/events.js'
+import type { TlsStatus } from '../telemetry/status.js'
 import { CodedError } from './failure.js'
 
 /** New connections look for other files at most this often, ms. */

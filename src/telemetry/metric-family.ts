@@ -1,6 +1,7 @@
 /** The kinds of metric families, and how each reads its samples from the tallies or from the status. */
-import type { SidecarStatus, TlsStatus, UpstreamStatus } from './events.js'
+
 import type { ScopeTally } from './scope-tally.js'
+import type { SidecarStatus, TlsStatus, UpstreamStatus } from './status.js'
 import type { Histogram, WordCounts } from './tally.js'
 
 /** What a scrape shows. */

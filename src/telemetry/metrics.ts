@@ -3,9 +3,10 @@
  * configuration and from closed lists only, never from a request (linkerd/linkerd2#1378).
  */
 import { UNMATCHED } from '../core/unmatched.js'
-import type { EventSink, ForbearEvent, SidecarStatus } from './events.js'
+import type { EventSink, ForbearEvent } from './events.js'
 import { ScopeTally } from './scope-tally.js'
 import { type Scrape, scrape } from './scrape.js'
+import type { SidecarStatus } from './status.js'
 import { SeriesCap } from './tally.js'
 
 export interface MetricsOptions {

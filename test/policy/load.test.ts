@@ -32,6 +32,7 @@ describe('a snapshot', () => {
     expect(built.budget).toEqual({ ratio: 0.2, windowMs: 10_000, minPerSecond: 0.5 })
     expect(built.limits).toEqual({
       maxInFlight: 1024,
+      adaptive: false,
       maxTunnels: 1024,
       maxWaiting: 1024,
       maxWaitingBytes: 16_777_216,

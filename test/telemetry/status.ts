@@ -1,4 +1,4 @@
-import type { SidecarStatus, UpstreamStatus } from '../../src/telemetry/events.js'
+import type { SidecarStatus, UpstreamStatus } from '../../src/telemetry/status.js'
 
 export function upstreamStatus(over: Partial<UpstreamStatus> = {}): UpstreamStatus {
   return {
