@@ -92,6 +92,14 @@ export class ConnectionPool implements ConnectionOwner {
     else this.idle.push(connection)
   }
 
+  /**
+   * As `release`, but a turn later, so that no call is sent before the sockets were looked at again: a body that a HEAD did
+   * not ask for would be taken for the answer to that call; now it ends the connection.
+   */
+  releaseLater(connection: Connection): void {
+    setImmediate(() => this.release(connection, this.tools.clock.nowMs()))
+  }
+
   /** Takes over other limits; idle connections beyond them go at once, busy ones when they are free. */
   reconfigure(upstream: UpstreamSnapshot): void {
     this.upstream = upstream

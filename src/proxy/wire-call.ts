@@ -140,8 +140,8 @@ export class WireCall implements Dispatcher.DispatchHandler {
     if (this.holder !== null && this.head !== null) this.held = { head: this.head, body: this.holder.whole() }
     // With the upload still running undici closes the connection by itself.
     if (!this.upload.running) {
-      this.connection.lastUsedMs = this.attempt.tools.clock.nowMs()
-      this.attempt.pool.release(this.connection, this.connection.lastUsedMs)
+      if (this.attempt.downstream.method === 'HEAD') this.attempt.pool.releaseLater(this.connection)
+      else this.giveBack()
     }
     this.finish()
     if (this.delivery !== null) this.attempt.listener.onDelivered(this.delivery.bytes)
