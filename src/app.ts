@@ -186,6 +186,7 @@ class Runtime {
     if (this.#phase === 'stopping') return
     this.#phase = 'stopping'
     this.#listeners.draining = true
+    this.#pipeline.draining = true
     this.#sink.emit({ type: 'notice', level: 'info', message: 'draining: not ready any more, calls are still served' })
   }
 

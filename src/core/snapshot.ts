@@ -5,6 +5,7 @@
 import type { BackoffSettings } from './backoff.js'
 import type { BreakerSettings } from './breaker-rules.js'
 import type { BudgetSettings } from './budget.js'
+import type { HedgeSettings } from './hedge.js'
 
 /** Clocks of one request, in ms; `Infinity` = none. */
 export interface TimeoutSettings {
@@ -65,9 +66,10 @@ export interface EffectivePolicy {
   readonly budget: BudgetSettings
   readonly breaker: BreakerSettings
   readonly limits: LimitSettings
+  readonly hedge: HedgeSettings
   /** Tell the next services of a re-send in the W3C baggage. */
   readonly propagate: boolean
-  /** No attempt clock, never a probe or latency sample. */
+  /** No attempt clock, never a probe, hedge or latency sample. */
   readonly longPoll: boolean
 }
 
@@ -90,7 +92,12 @@ export interface RouteSnapshot {
   readonly match: RouteMatch
   readonly policy: EffectivePolicy
   /** The route wrote the section, so it gets its own instance, labelled upstream + route. */
-  readonly own: { readonly breaker: boolean; readonly limits: boolean; readonly budget: boolean }
+  readonly own: {
+    readonly breaker: boolean
+    readonly limits: boolean
+    readonly budget: boolean
+    readonly hedge: boolean
+  }
 }
 
 export interface TlsSettings {

@@ -5,6 +5,7 @@ import type { Outcome } from '../core/reasons.js'
 import type { AttemptFinished } from '../telemetry/events.js'
 import { attemptFields } from './attempt-fields.js'
 import {
+  deadlineOutcome,
   learnFromAnswer,
   mayStartFresh,
   type RunFailure,
@@ -15,16 +16,15 @@ import {
 } from './attempt-report.js'
 import type { Exchange } from './exchange.js'
 import type { Attempt, AttemptFailure, AttemptListener, HeldResponse, RawHeaders, ResponseHead } from './ports.js'
+import type { Running, RunOwner } from './run-owner.js'
 
-/** A deadline that cut an attempt sooner than this says nothing about the upstream, only about the app's patience. */
-const SHORT_DEADLINE_MS = 1000
 const NONE: readonly object[] = Object.freeze([])
-/** Timers may fire this much early. */
-const TIMER_SLACK_MS = 2
 
 /** One attempt: its clocks, its permit, and what it tells the breaker, the budget and the log. */
-export class AttemptRun implements AttemptListener {
+export class AttemptRun implements AttemptListener, Running {
+  readonly hedge: boolean
   readonly #exchange: Exchange
+  readonly #owner: RunOwner
   readonly #permit: BreakerPermit
   readonly #number: number
   #startMs: number
@@ -37,8 +37,10 @@ export class AttemptRun implements AttemptListener {
   #onWire = true
   #fresh = false
 
-  constructor(exchange: Exchange, permit: BreakerPermit, nowMs: number) {
+  constructor(exchange: Exchange, owner: RunOwner, permit: BreakerPermit, nowMs: number, hedge: boolean) {
     this.#exchange = exchange
+    this.hedge = hedge
+    this.#owner = owner
     this.#permit = permit
     this.#number = exchange.attempts
     this.#startMs = nowMs
@@ -49,15 +51,24 @@ export class AttemptRun implements AttemptListener {
     return this.#attempt?.connection ?? null
   }
 
-  /** Body bytes handed to the app. */
   get bytes(): number {
     return this.#attempt?.bytes ?? 0
   }
 
-  start(): void {
-    const { deps, upstream, downstream, policy, facts, memory, mintedKey, deadlineMs } = this.#exchange
+  get sent(): boolean {
+    return this.#sentMs !== null
+  }
+
+  /** Since its request had gone out. */
+  ranMs(nowMs: number): number {
+    return nowMs - (this.#sentMs ?? this.#startMs)
+  }
+
+  start(avoid: readonly object[] = this.#exchange.memory?.avoid ?? NONE): void {
+    const { deps, upstream, downstream, policy, facts, mintedKey, deadlineMs, attempts, hedges } = this.#exchange
     const set = attemptFields({
-      attempt: this.#number,
+      // Only a first attempt is hedged, and a hedge is no re-send.
+      attempt: attempts - hedges,
       remainingMs: Math.min(deadlineMs - this.#startMs, facts.totalMs),
       facts,
       propagate: policy.propagate,
@@ -71,7 +82,7 @@ export class AttemptRun implements AttemptListener {
         upstream,
         downstream,
         set,
-        avoid: memory?.avoid ?? NONE,
+        avoid,
         fresh: this.#fresh,
         connectTimeoutMs: policy.timeouts.connectMs,
         idleTimeoutMs: policy.timeouts.idleMs,
@@ -84,6 +95,7 @@ export class AttemptRun implements AttemptListener {
     const { deps, policy, deadlineMs } = this.#exchange
     const nowMs = deps.clock.nowMs()
     this.#sentMs = nowMs
+    this.#owner.onSent?.()
     const { attemptMs } = policy.timeouts
     if (policy.longPoll || nowMs + attemptMs >= deadlineMs || attemptMs === Number.POSITIVE_INFINITY) return
     this.#clock = deps.clock.after(attemptMs, () => this.#onAttemptTimeout())
@@ -104,15 +116,18 @@ export class AttemptRun implements AttemptListener {
       retry: policy.retry,
       wallNowMs: deps.clock.wallMs(),
       keyed,
-      resend: this.#number > 1,
+      resend: exchange.attempts > 1,
     })
     this.#settle(outcome.breaker, 'response', nowMs)
-    learnFromAnswer(exchange, outcome, this.#sentMs ?? this.#startMs, nowMs)
-    exchange.onHead(this, head, outcome)
+    learnFromAnswer(exchange, this.#number, outcome, this.#sentMs ?? this.#startMs, nowMs)
+    this.#owner.onHead(this, head, outcome)
   }
 
   onFailure(failure: AttemptFailure): void {
-    if (failure.byApp) return this.#endByApp()
+    if (failure.byApp) {
+      this.abandon()
+      return this.#owner.onEnded('bad-request', this)
+    }
     if (failure.refused === true) return this.#endRefused(failure.message)
     if (mayStartFresh(this.#exchange, failure)) return this.#startFresh()
     this.#fail(failure.kind, failure.permanent, runFailure(failure))
@@ -121,7 +136,7 @@ export class AttemptRun implements AttemptListener {
   onDelivered(bytes: number): void {
     this.#clock?.cancel()
     this.#leaveWire()
-    this.#exchange.onDelivered(this.#status, this.#outcome, bytes)
+    this.#owner.onDelivered(this.#status, this.#outcome, bytes)
   }
 
   onCut(_code: string, byApp: boolean): void {
@@ -130,7 +145,7 @@ export class AttemptRun implements AttemptListener {
     if (!byApp) settleAttempt(this.#exchange, this.#permit, this.connection, 'failure', nowMs)
     this.#report('cut', nowMs)
     this.#leaveWire()
-    this.#exchange.onDelivered(this.#status, 'cut', this.bytes)
+    this.#owner.onDelivered(this.#status, 'cut', this.bytes)
   }
 
   /** Commits: from here on the app sees this answer. */
@@ -158,39 +173,31 @@ export class AttemptRun implements AttemptListener {
     this.#attempt?.abort()
   }
 
-  /** Ends it without a word on the upstream: the app left, or we are leaving. */
-  abandon(): void {
+  abandon(why: 'aborted' | 'lost' = 'aborted'): void {
     this.#clock?.cancel()
     this.#attempt?.abort()
-    this.#settle('none', 'aborted', this.#exchange.deps.clock.nowMs())
+    this.#settle('none', why, this.#exchange.deps.clock.nowMs())
     this.#leaveWire()
   }
 
-  /** The request's deadline is here. With no tighter attempt clock, a first attempt that never waited has used up its own clock too. */
+  /** With no tighter attempt clock, a first attempt that never waited has used up its own clock too. */
   onDeadline(): void {
-    const { deps, lane, policy, facts, wait } = this.#exchange
+    const { deps, policy, facts, wait } = this.#exchange
     const nowMs = deps.clock.nowMs()
     const { attemptMs, totalMs } = policy.timeouts
     const hadItAll = this.#number === 1 && wait === null && attemptMs >= totalMs && facts.totalMs >= totalMs
     if (hadItAll && !policy.longPoll) return this.#onAttemptTimeout()
     this.#clock?.cancel()
     this.#attempt?.abort()
-    const patienceMs = Math.max(SHORT_DEADLINE_MS, 2 * (lane.latency.quantile(0.95, nowMs) ?? 0))
-    const ranMs = nowMs - (this.#sentMs ?? this.#startMs) + TIMER_SLACK_MS
-    this.#settle(ranMs >= patienceMs && !policy.longPoll ? 'failure' : 'none', 'deadline', nowMs)
+    this.#settle(deadlineOutcome(this.#exchange, this.ranMs(nowMs), nowMs), 'deadline', nowMs)
     this.#leaveWire()
-    this.#exchange.onDeadlineCut()
-  }
-
-  #endByApp(): void {
-    this.abandon()
-    this.#exchange.giveUp('bad-request')
+    this.#owner.onEnded('deadline', this)
   }
 
   #endRefused(text: string): void {
     this.abandon()
     const facts = classifyFailure('connect', true, this.#exchange.policy.retry)
-    this.#exchange.onFailure({ reason: 'no-route', text, nothingSent: true }, facts)
+    this.#owner.onFailure({ reason: 'no-route', text, nothingSent: true }, facts, this)
   }
 
   #onAttemptTimeout(): void {
@@ -212,7 +219,7 @@ export class AttemptRun implements AttemptListener {
     this.#settle(facts.breaker, kind as AttemptFinished['result'], exchange.deps.clock.nowMs())
     this.#leaveWire()
     if (exchange.gateProbe) settleGateProbe(exchange, null, false)
-    exchange.onFailure(failure, facts)
+    this.#owner.onFailure(failure, facts, this)
   }
 
   /** Tells everyone who must know how the attempt went, once. */

@@ -1,4 +1,4 @@
-import type { DenialReason, OwnReason } from '../core/reasons.js'
+import type { HedgeDenial, OwnReason } from '../core/reasons.js'
 import type { RouteSnapshot, Snapshot, UpstreamSnapshot } from '../core/snapshot.js'
 import type { UpstreamStatus } from '../telemetry/events.js'
 import { ActiveCalls } from './active-calls.js'
@@ -10,10 +10,13 @@ import type { Lane } from './lane.js'
 import type { AppListener, Downstream, RequestAddress, UpgradeDecision, UpgradeRequest } from './ports.js'
 import { withoutQuery } from './report.js'
 import { matchRoute } from './route.js'
+import { whyNoHedgeNow, whyNoRetryNow } from './tightened.js'
 import { UpgradeCall } from './upgrade-call.js'
 import { type StateDeps, UpstreamState } from './upstream-state.js'
 
-export interface PipelineDeps extends StateDeps, Omit<ExchangeDeps, 'retriesOff' | 'whyNoRetry' | 'onFinished'> {
+export interface PipelineDeps
+  extends StateDeps,
+    Omit<ExchangeDeps, 'retriesOff' | 'whyNoRetry' | 'whyNoHedge' | 'onFinished'> {
   /** Our name in `Via`; tells our own passes from those of other sidecars. */
   readonly pseudonym: string
   /** Set: a CONNECT to an undeclared host is tunnelled under this name and policy. Default: it is refused. */
@@ -33,6 +36,8 @@ export class Pipeline {
   #finder: UpstreamFinder
   #retriesOffUntilMs = Number.NEGATIVE_INFINITY
   #drained = false
+  /** We are leaving: what can be done without is left out. */
+  draining = false
   /** Requests not yet answered. */
   active = 0
   /** When the last request came or ended, monotonic ms. */
@@ -47,7 +52,8 @@ export class Pipeline {
     this.#exchangeDeps = {
       ...deps,
       retriesOff: () => this.retriesOff,
-      whyNoRetry: exchange => this.#whyNoRetry(exchange),
+      whyNoRetry: exchange => (this.retriesOff ? 'retries-off' : whyNoRetryNow(exchange, this.#snapshot)),
+      whyNoHedge: exchange => this.#whyNoHedge(exchange),
       onFinished: exchange => this.#onEnd(exchange),
     }
     this.apply(snapshot)
@@ -194,16 +200,9 @@ export class Pipeline {
     )
   }
 
-  /** Before a further attempt, a request also obeys what the policy in force now tightens. */
-  #whyNoRetry(exchange: Exchange): DenialReason | 'not-retryable' | null {
-    if (this.retriesOff) return 'retries-off'
-    if (exchange.generation === this.#snapshot.generation) return null
-    const now = this.#snapshot.upstreams.get(exchange.upstream.name)
-    if (now === undefined) return 'retries-exhausted'
-    const route = now.routes.find(candidate => candidate.name === exchange.route)
-    const { retry } = route?.policy ?? now.policy
-    if (exchange.attempts >= retry.maxAttempts) return 'retries-exhausted'
-    return exchange.memory?.stillWorthIt(retry) === false ? 'not-retryable' : null
+  #whyNoHedge(exchange: Exchange): HedgeDenial | null {
+    if (this.draining) return 'draining'
+    return this.retriesOff ? 'retries-off' : whyNoHedgeNow(exchange, this.#snapshot)
   }
 
   #refuse(downstream: Downstream, found: Nowhere): void {
@@ -229,6 +228,7 @@ export class Pipeline {
       outcome: reason,
       denied: null,
       attempts: 0,
+      hedges: 0,
       durationMs: 0,
       headMs: null,
       waitedMs: 0,

@@ -1,5 +1,5 @@
 import type { AttemptFacts } from '../core/classify.js'
-import type { DenialReason } from '../core/reasons.js'
+import type { DenialReason, HedgeResult } from '../core/reasons.js'
 import type { Ending } from './endings.js'
 import type { Exchange } from './exchange.js'
 
@@ -15,6 +15,7 @@ export function reportFinished(exchange: Exchange, ending: Ending): void {
     outcome: ending.outcome,
     denied: exchange.memory?.denied ?? null,
     attempts: exchange.attempts,
+    hedges: exchange.hedges,
     durationMs: deps.clock.nowMs() - exchange.arrivedMs,
     headMs: exchange.headMs,
     waitedMs: exchange.wait?.totalMs ?? 0,
@@ -55,6 +56,10 @@ export function reportDenied(exchange: Exchange, reason: DenialReason): void {
     attempt: exchange.attempts,
     reason,
   })
+}
+
+export function reportHedge({ deps, upstream, route }: Exchange, result: HedgeResult): void {
+  deps.sink.emit({ type: 'hedge-decided', upstream: upstream.name, route, result })
 }
 
 /** The query may hold secrets. */

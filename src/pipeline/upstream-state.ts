@@ -1,6 +1,7 @@
 import type { Clock } from '../clock/clock.js'
 import type { BreakerSettings } from '../core/breaker-rules.js'
 import { RetryBudget } from '../core/budget.js'
+import { hedgeDelayMs } from '../core/hedge.js'
 import { LatencyWindow } from '../core/latency.js'
 import type { EffectivePolicy, LimitSettings, RouteSnapshot, UpstreamSnapshot } from '../core/snapshot.js'
 import { targetText } from '../core/target-text.js'
@@ -100,7 +101,7 @@ export class UpstreamState {
   #reconcileRoutes(): void {
     const routes = new Map<string, Lane>()
     for (const route of this.#snapshot.routes) {
-      if (!route.own.breaker && !route.own.limits && !route.own.budget) continue
+      if (!Object.values(route.own).includes(true)) continue
       routes.set(route.name, this.#reconcileRoute(route, this.#routes.get(route.name)))
     }
     for (const [name, lane] of this.#routes) {
@@ -129,6 +130,7 @@ export class UpstreamState {
       own.budget ? (oldBudget ?? new RetryBudget(policy.budget, nowMs)) : parent.budget,
       own.budget ? parent.budget : null,
       latency,
+      own.hedge ? (ownLatency(old, parent) ?? new LatencyWindow()) : latency,
       parent.stale,
     )
   }
@@ -142,7 +144,8 @@ export class UpstreamState {
   ): Lane {
     const latency = new LatencyWindow()
     const guard = this.#newGuard(route, policy, latency)
-    return new Lane(guard, limiter, budget, parentBudget, latency, new StaleAllowance(this.#deps.clock.nowMs()))
+    const stale = new StaleAllowance(this.#deps.clock.nowMs())
+    return new Lane(guard, limiter, budget, parentBudget, latency, latency, stale)
   }
 
   #newGuard(route: string | null, policy: EffectivePolicy, latency: LatencyWindow): Guard {
@@ -161,7 +164,8 @@ export class UpstreamState {
   #status(route: string | null, lane: Lane): UpstreamStatus {
     const nowMs = this.#deps.clock.nowMs()
     const { guard, limiter, budget, latency } = lane
-    const { target, policy, name } = this.#snapshot
+    const { target, policy, name, routes } = this.#snapshot
+    const { hedge } = routes.find(own => own.name === route)?.policy ?? policy
     const closedForMs = guard.gate.closedForMs(nowMs)
     return {
       name,
@@ -175,6 +179,11 @@ export class UpstreamState {
         held: this.#held,
       },
       budget: { balance: budget.balance(nowMs), ratio: policy.budget.ratio },
+      hedge: {
+        mode: hedge.mode,
+        afterMs: hedge.mode === 'disabled' ? null : hedgeDelayMs(hedge, lane.hedgeLatency, nowMs),
+        balance: budget.hedgeBalance(nowMs),
+      },
       gate: { closed: !guard.gate.isOpen, closedForMs },
       inFlight: limiter.inFlight,
       waiting: limiter.waiting,
@@ -187,6 +196,11 @@ export class UpstreamState {
       },
     }
   }
+}
+
+/** What a route with a hedge section knew before an edit. */
+function ownLatency(old: Lane | undefined, parent: Lane): LatencyWindow | null {
+  return old === undefined || old.hedgeLatency === parent.latency ? null : old.hedgeLatency
 }
 
 function poolLimits(snapshot: UpstreamSnapshot): LimitSettings {

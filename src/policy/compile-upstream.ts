@@ -83,6 +83,7 @@ function routeOf(route: Route, policy: EffectivePolicy): RouteSnapshot {
       breaker: route.breaker !== undefined,
       limits: route.limits !== undefined,
       budget: route.budget !== undefined,
+      hedge: route.hedge !== undefined,
     }),
   })
 }

@@ -9,7 +9,7 @@ const HOMES = homes()
 /** Words that are near enough to be what a misplaced typo meant. */
 export const PLACED_KEYS: readonly string[] = [...HOMES.keys()]
 
-const ROUTE_SECTIONS = /^spec\.(?=(timeouts|retry|budget|breaker|limits)(\.|$))/
+const ROUTE_SECTIONS = /^spec\.(?=(timeouts|retry|budget|breaker|limits|hedge)(\.|$))/
 
 /** Nearest first: what lies below `parent` hides the rest. In a route, sections are those of the route. */
 export function homesOf(parent: Path, key: string): readonly string[] {

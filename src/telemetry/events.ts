@@ -4,7 +4,8 @@
  */
 import type { BreakerState, TransitionReason } from '../core/breaker-rules.js'
 import type { RetryCause } from '../core/classify.js'
-import type { DenialReason, Outcome } from '../core/reasons.js'
+import type { HedgeSettings } from '../core/hedge.js'
+import type { DenialReason, HedgeResult, Outcome } from '../core/reasons.js'
 
 /** One request is over. The access log is one line of this. */
 export interface RequestFinished {
@@ -21,6 +22,8 @@ export interface RequestFinished {
   /** Why the last failed attempt was not followed by another, worth one though it was; `null` = that never came up. */
   readonly denied: DenialReason | null
   readonly attempts: number
+  /** Those of them that were sent beside another. */
+  readonly hedges: number
   /** From the arrival of the head to the end of the answer, ms. */
   readonly durationMs: number
   /** From the arrival of the head to the accepted response head, ms; `null` when none came. */
@@ -52,6 +55,8 @@ export interface AttemptFinished {
     | 'cut'
     | 'aborted'
     | 'deadline'
+    /** Ended because another attempt of the same request had won. */
+    | 'lost'
   readonly durationMs: number
 }
 
@@ -80,6 +85,14 @@ export interface RetryDenied {
   readonly route: string | null
   readonly attempt: number
   readonly reason: DenialReason
+}
+
+/** What became of a hedge, or why one that was due was not sent. */
+export interface HedgeDecided {
+  readonly type: 'hedge-decided'
+  readonly upstream: string
+  readonly route: string | null
+  readonly result: HedgeResult
 }
 
 export interface BreakerChanged {
@@ -161,6 +174,7 @@ export type ForbearEvent =
   | AttemptFinished
   | RetryScheduled
   | RetryDenied
+  | HedgeDecided
   | BreakerChanged
   | GateChanged
   | PolicyReloaded
@@ -186,6 +200,13 @@ export interface UpstreamStatus {
     readonly held: 'open' | 'closed' | null
   }
   readonly budget: { readonly balance: number; readonly ratio: number }
+  readonly hedge: {
+    readonly mode: HedgeSettings['mode']
+    /** How late an attempt must be now; `null` = none is sent. */
+    readonly afterMs: number | null
+    /** Hedges that the budget would grant. */
+    readonly balance: number
+  }
   readonly gate: { readonly closed: boolean; readonly closedForMs: number }
   readonly inFlight: number
   readonly waiting: number

@@ -100,6 +100,9 @@ function count(event: Counted, scope: ScopeTally, overflow: ScopeTally): void {
     case 'retry-denied':
       if (!scope.denial(event)) overflow.denial(event)
       break
+    case 'hedge-decided':
+      if (!scope.hedge(event)) overflow.hedge(event)
+      break
     case 'breaker-changed':
       if (!scope.transition(event)) overflow.transition(event)
       break

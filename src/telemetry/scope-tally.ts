@@ -1,4 +1,11 @@
-import type { AttemptFinished, BreakerChanged, RequestFinished, RetryDenied, RetryScheduled } from './events.js'
+import type {
+  AttemptFinished,
+  BreakerChanged,
+  HedgeDecided,
+  RequestFinished,
+  RetryDenied,
+  RetryScheduled,
+} from './events.js'
 import { Histogram, type SeriesCap, WordCounts } from './tally.js'
 
 /** The last one stands for any other. */
@@ -31,6 +38,7 @@ export class ScopeTally {
   readonly attempts: WordCounts
   readonly retries: WordCounts
   readonly denied: WordCounts
+  readonly hedges: WordCounts
   /** By reason; slot = new state × observed only. */
   readonly transitions: WordCounts
   readonly requestSeconds: Histogram
@@ -43,6 +51,7 @@ export class ScopeTally {
     this.attempts = new WordCounts(CODE_CLASSES.length, cap)
     this.retries = new WordCounts(1, cap)
     this.denied = new WordCounts(1, cap)
+    this.hedges = new WordCounts(1, cap)
     this.transitions = new WordCounts(BREAKER_STATES.length * 2, cap)
     this.requestSeconds = new Histogram(LATENCY_BOUNDS_S, cap)
     this.attemptSeconds = new Histogram(LATENCY_BOUNDS_S, cap)
@@ -50,7 +59,7 @@ export class ScopeTally {
   }
 
   get series(): number {
-    const counts = [this.requests, this.attempts, this.retries, this.denied, this.transitions]
+    const counts = [this.requests, this.attempts, this.retries, this.denied, this.hedges, this.transitions]
     const histograms = [this.requestSeconds, this.attemptSeconds, this.backoffSeconds]
     return [...counts, ...histograms].reduce((sum, each) => sum + each.series, 0)
   }
@@ -81,6 +90,10 @@ export class ScopeTally {
 
   denial(event: RetryDenied): boolean {
     return this.denied.add(event.reason, 0)
+  }
+
+  hedge(event: HedgeDecided): boolean {
+    return this.hedges.add(event.result, 0)
   }
 
   transition(event: BreakerChanged): boolean {

@@ -8,7 +8,7 @@ const route: RouteSnapshot = {
   name: 'read-order',
   match: { methods: new Set(['GET']), path: { kind: 'exact', segments: ['orders', null] }, headers: [] },
   policy: effectivePolicy(),
-  own: { breaker: false, limits: false, budget: false },
+  own: { breaker: false, limits: false, budget: false, hedge: false },
 }
 
 const call = (changes: Partial<ExplainedCall> = {}): ExplainedCall => ({

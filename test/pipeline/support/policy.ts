@@ -86,7 +86,7 @@ function routeOf(route: RoutePart, upstream: PolicyPart): RouteSnapshot {
       headers: [],
     },
     policy: policyOf(upstream, policy),
-    own: { breaker: false, limits: false, budget: false, ...own },
+    own: { breaker: false, limits: false, budget: false, hedge: false, ...own },
   }
 }
 
