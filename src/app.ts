@@ -192,17 +192,16 @@ class Runtime {
 
   #createPipeline(snapshot: Snapshot, pseudonym: string): Pipeline {
     const clock = this.#clock
-    const random = Math.random
     return new Pipeline(
       {
         clock,
-        random,
+        random: Math.random,
         pseudonym,
         sink: this.#sink,
         transport: this.#transport,
         newKey: randomUUID,
         connections: upstream => this.#transport.connections(upstream),
-        makeBreaker: breakersOn(clock, random),
+        makeBreaker: breakersOn(clock, Math.random),
         ...(this.#options.unmatched === 'tunnel' && { unmatched: unmatchedUpstream(builtInPolicy()) }),
       },
       snapshot,

@@ -1,6 +1,7 @@
 /** Fields that are each allowed and make no sense together. */
 import type { EffectivePolicy } from '../core/snapshot.js'
 import type { MessageCode } from './codes.js'
+import { HEDGE_RULES } from './hedge-rules.js'
 
 /** A field for a message: `timeouts.total 30s (the default)`. */
 export type Name = (field: string) => string
@@ -15,6 +16,8 @@ export interface Rule {
   readonly also?: readonly string[]
   /** It speaks only when one layer wrote all of `fields`: a later layer may well make void what an earlier one wrote. */
   readonly together?: boolean
+  /** It speaks only when no later layer than the one that wrote this field wrote any other of `fields`. */
+  readonly last?: string
   /** What is wrong, or `null`. */
   readonly text: (policy: EffectivePolicy, name: Name, wrote: (field: string) => boolean) => string | null
 }
@@ -158,6 +161,7 @@ export const RULES: readonly Rule[] = [
         ? `${name('breaker.openFor')} is longer than ${name('breaker.maxOpenFor')}`
         : null,
   },
+  ...HEDGE_RULES,
 ]
 
 function waitRules(kind: 'backoff' | 'throttled'): Rule[] {

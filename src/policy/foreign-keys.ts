@@ -97,6 +97,8 @@ const SCALARS: Readonly<Record<string, readonly string[]>> = {
     'sleepwindow',
   ],
   'spec.breaker.maxOpenFor': ['maxejectiontime'],
+  'spec.hedge.after': ['hedgedelay', 'hedgingdelay'],
+  'spec.hedge.maxHedges': ['maxhedgedattempts'],
   'spec.limits.maxInFlight': [
     'maxconcurrentcalls',
     'maxconcurrency',
@@ -135,6 +137,7 @@ const SECTIONS: Readonly<Record<string, readonly string[]>> = {
   'spec.timeouts': ['timeout', 'deadlines'],
   'spec.budget': ['retrybudget'],
   'spec.breaker': ['circuitbreaker', 'circuitbreakers', 'outlierdetection'],
+  'spec.hedge': ['hedging', 'hedgepolicy', 'hedgingpolicy'],
   'spec.limits': ['bulkhead', 'threadpool', 'concurrency'],
   'spec.pool': ['connectionpool'],
 }

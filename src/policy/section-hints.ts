@@ -10,6 +10,7 @@ const MAIN_KEYS: Readonly<Record<string, string>> = {
   timeouts: 'total',
   budget: 'ratio',
   breaker: 'mode',
+  hedge: 'after',
   backoff: 'base',
   throttled: 'base',
   retryAfter: 'cap',
@@ -24,6 +25,7 @@ const OFF: Readonly<Record<string, string>> = {
   retry: 'maxAttempts: 1',
   timeouts: 'total: none',
   breaker: 'mode: disabled',
+  hedge: 'mode: disabled',
 }
 
 const ALWAYS_ON = new Set(['retry', 'timeouts', 'budget', 'backoff', 'throttled', 'retryAfter', 'pool', 'limits'])
@@ -91,7 +93,7 @@ export function switchText(parent: Path, key: string, value: unknown): string | 
   const section = String(parent.at(-1))
   if (!['enabled', 'enable', 'disabled', 'disable'].includes(word) || section === 'breaker') return null
   const off = NO.test(String(value)) !== word.startsWith('dis')
-  if (!ALWAYS_ON.has(section)) return 'there is no such switch; remove it'
+  if (!ALWAYS_ON.has(section) && (!off || OFF[section] === undefined)) return 'there is no such switch; remove it'
   if (!off) return `there is no such switch, ${section} is on without it; remove it`
   if (OFF[section] === undefined) return `there is no such switch, ${section} cannot be turned off; remove it`
   const what = section === 'retry' ? 'retries' : section

@@ -441,7 +441,7 @@ describe('the delay by a quantile', () => {
       reply(200, { afterMs: call.path.endsWith('0') && late(call.path) ? 5000 : 20 }),
     )
     await run(1500)
-    expect(results(stage).filter(result => result === 'won').length).toBeGreaterThan(100)
+    expect(results(stage).filter(result => result === 'won').length).toBeGreaterThan(50)
     expect(stage.status().hedge.afterMs).toBeGreaterThanOrEqual(before)
     expect(stage.status().hedge.afterMs).toBeLessThan(1.2 * before)
   })

@@ -97,10 +97,10 @@ routes:
       path: { kind: 'exact', segments: ['v1', 'orders', null] },
       headers: [{ name: 'x-tenant', value: 'gold' }],
     })
-    expect(route?.own).toEqual({ breaker: true, limits: false, budget: true })
+    expect(route?.own).toEqual({ breaker: true, limits: false, budget: true, hedge: false })
     expect(route?.policy.longPoll).toBe(true)
     expect(other?.match).toEqual({ methods: null, path: { kind: 'any' }, headers: [] })
-    expect(other?.own).toEqual({ breaker: false, limits: true, budget: false })
+    expect(other?.own).toEqual({ breaker: false, limits: true, budget: false, hedge: false })
   })
 
   it('can be cloned to another thread', () => {

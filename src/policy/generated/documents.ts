@@ -467,7 +467,7 @@ export interface Limits {
  */
 export interface Hedge {
   /**
-   * `enabled` sends hedges; `observe` counts those that would be sent; `disabled` does nothing.
+   * `enabled` sends hedges; `observe` counts those that would be sent; `disabled` does nothing. Where the section is written without it: `enabled`.
    */
   mode?: 'enabled' | 'observe' | 'disabled'
   /**

@@ -1290,7 +1290,7 @@ export const SCHEMA: JsonSchema = {
       "additionalProperties": false,
       "properties": {
         "mode": {
-          "description": "`enabled` sends hedges; `observe` counts those that would be sent; `disabled` does nothing.",
+          "description": "`enabled` sends hedges; `observe` counts those that would be sent; `disabled` does nothing. Where the section is written without it: `enabled`.",
           "enum": [
             "enabled",
             "observe",
@@ -1301,11 +1301,11 @@ export const SCHEMA: JsonSchema = {
             "counts those that would be sent",
             "does nothing"
           ],
-          "x-default": "`enabled` where the section is written, else `disabled`",
+          "default": "disabled",
           "examples": [
             "enabled"
           ],
-          "markdownDescription": "`enabled` sends hedges; `observe` counts those that would be sent; `disabled` does nothing.\n\nDefault: `enabled` where the section is written, else `disabled`."
+          "markdownDescription": "`enabled` sends hedges; `observe` counts those that would be sent; `disabled` does nothing. Where the section is written without it: `enabled`.\n\nDefault: disabled."
         },
         "after": {
           "description": "How late the last attempt must be: a quantile of the answer times of the last 30 to 60 seconds (`p95` = later than 95 of 100), or a fixed time.",
