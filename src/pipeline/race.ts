@@ -19,7 +19,7 @@ export class Race implements RunOwner, Running {
   #running: AttemptRun[] = []
   #winner: AttemptRun | null = null
   #timer: Timer | null = null
-  /** How late an attempt had to be when that was last asked. */
+  /** How late an attempt had to be when that was last asked; `Infinity` = not known, so a failure brings nothing forward. */
   #delayMs = Number.POSITIVE_INFINITY
   /** What the failed ones say together. */
   #failed: AttemptFacts | null = null
@@ -112,7 +112,8 @@ export class Race implements RunOwner, Running {
     if (this.#closed || hedges >= policy.hedge.maxHedges || attempts >= facts.maxAttempts) return
     const nowMs = deps.clock.nowMs()
     const delayMs = hedgeDelayMs(policy.hedge, lane.hedgeLatency, nowMs)
-    if (delayMs === null || nowMs + delayMs >= deadlineMs) return
+    // The attempt, or the request, is over by then.
+    if (delayMs === null || delayMs >= policy.timeouts.attemptMs || nowMs + delayMs >= deadlineMs) return
     this.#delayMs = delayMs
     this.#timer = deps.clock.after(delayMs, () => {
       const permit = this.#claim()
@@ -125,7 +126,7 @@ export class Race implements RunOwner, Running {
     this.#timer?.cancel()
     this.#timer = null
     const { policy, hedges, downstream } = this.#exchange
-    if (this.#closed || hedges >= policy.hedge.maxHedges) return null
+    if (this.#closed || this.#delayMs === Number.POSITIVE_INFINITY || hedges >= policy.hedge.maxHedges) return null
     if (downstream.body !== null && !this.#running.every(run => run.sent)) return null
     const claim = claimHedge(this.#exchange)
     if (claim === null || typeof claim === 'object') return claim

@@ -19,7 +19,7 @@ const { values } = parseArgs({
   },
 })
 const [rate, seconds, rounds] = [values.rate, values.seconds, values.rounds].map(Number)
-const FAST_MS = 10
+const FAST_MS = 20
 const SLOW_MS = 50 * FAST_MS
 const BUDGET_RATIO = 0.2
 
