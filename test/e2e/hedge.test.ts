@@ -134,4 +134,13 @@ describe('a hedge over real sockets', () => {
     await sidecar.call('/payments/x')
     expect(upstream.hits).toBe(3)
   })
+
+  test('is not sent any more once the sidecar is to leave', async ({ stage }) => {
+    const upstream = (await stage.upstream()).plays({ ...good, delayMs: 200 })
+    const sidecar = await stage.sidecar(hedged(upstream))
+    await sidecar.admin('/drain', { method: 'POST' })
+    await sidecar.call('/payments/x')
+    expect(upstream.hits).toBe(1)
+    expect((await sidecar.metrics()).sum('forbear_hedges_total', { result: 'draining' })).toBe(1)
+  })
 })
