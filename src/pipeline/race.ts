@@ -49,7 +49,10 @@ export class Race implements RunOwner, Running {
     if (!facts.retryable && facts.stop === null) return this.#win(run, head, facts)
     const together = this.#onFailed(run, facts)
     const permit = bringsForward(together) ? this.#claim() : null
-    if (permit === null && this.#running.length === 0) return this.#exchange.onHead(run, head, together)
+    if (permit === null && this.#running.length === 0) {
+      this.#close()
+      return this.#exchange.onHead(run, head, together)
+    }
     this.#exchange.remember().hold(run, head)
     if (permit !== null) this.#launchHedge(permit)
   }
@@ -58,7 +61,10 @@ export class Race implements RunOwner, Running {
     this.#leave(run)
     const together = this.#onFailed(run, facts)
     const permit = bringsForward(together) && failure.reason !== 'overloaded' ? this.#claim() : null
-    if (permit === null && this.#running.length === 0) return this.#exchange.onFailure(failure, together)
+    if (permit === null && this.#running.length === 0) {
+      this.#close()
+      return this.#exchange.onFailure(failure, together)
+    }
     this.#exchange.remember().lastFailure = failure
     if (permit !== null) this.#launchHedge(permit)
   }
@@ -68,7 +74,9 @@ export class Race implements RunOwner, Running {
     if (run.hedge) reportHedge(this.#exchange, 'aborted')
     // Without the app's body none can go on.
     if (reason === 'bad-request') this.abandon()
-    if (this.#running.length === 0) this.#exchange.onEnded(reason)
+    if (this.#running.length > 0) return
+    this.#close()
+    this.#exchange.onEnded(reason)
   }
 
   onDelivered(status: number, outcome: Outcome, bytes: number): void {

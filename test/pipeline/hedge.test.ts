@@ -212,6 +212,19 @@ describe('a failed attempt of a race', () => {
     expect(call.summary).toBe('503 layer after 2')
   })
 
+  it.each([
+    ['no retry can mend', fail('connect', { permanent: true })],
+    ['is no HTTP', fail('bad-response')],
+    ['asks for a pause', reply(429)],
+  ])('that %s ends the race, and no hedge comes after it', async (_name, play) => {
+    const stage = hedged({}, { retry: { maxAttempts: 3, throttled: { baseMs: 5000 } } })
+    stage.upstream.plays(play, fast())
+    stage.get()
+    await stage.run(4000)
+    expect(stage.upstream.sent).toHaveLength(1)
+    await stage.finish()
+  })
+
   it('lets a fatal answer end the race', async () => {
     const stage = hedged()
     stage.upstream.plays(slow(), reply(500))
