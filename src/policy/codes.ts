@@ -74,13 +74,13 @@ const TABLE = {
   FB077: warning('retries without a wait'),
   FB078: warning('a factor that nothing grows by'),
   FB079: warning('calls whose body is too large to wait'),
-  FB080: error('a hedge later than the end of the attempt'),
-  FB081: warning('hedges beside attempts that may not be two'),
-  FB082: error('hedges without a budget'),
-  FB083: error('a hedge whose floor is above its ceiling'),
-  FB084: warning('bounds of a quantile beside a fixed time'),
-  FB085: warning('hedges of a long poll'),
-  FB086: warning('hedges of calls that are never hedged'),
+  FB090: error('a hedge later than the end of the attempt'),
+  FB091: warning('hedges beside attempts that may not be two'),
+  FB092: error('hedges without a budget'),
+  FB093: error('a hedge whose floor is above its ceiling'),
+  FB094: warning('bounds of a quantile beside a fixed time'),
+  FB095: warning('hedges of a long poll'),
+  FB096: warning('hedges of calls that are never hedged'),
 } as const satisfies Readonly<Record<string, CodeFacts>>
 
 export type MessageCode = keyof typeof TABLE

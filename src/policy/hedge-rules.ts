@@ -13,7 +13,7 @@ export const HEDGE_RULES: readonly Rule[] = [
   ...laterRules('hedge.after', ({ after }) => (after.kind === 'fixed' ? after.delayMs : null)),
   ...laterRules('hedge.floor', ({ after, floorMs }) => (after.kind === 'fixed' ? null : floorMs)),
   {
-    code: 'FB081',
+    code: 'FB091',
     fields: ['hedge.mode', 'retry.maxAttempts'],
     last: 'hedge.mode',
     text: (policy, name) =>
@@ -22,7 +22,7 @@ export const HEDGE_RULES: readonly Rule[] = [
         : null,
   },
   {
-    code: 'FB082',
+    code: 'FB092',
     fields: ['hedge.mode', 'budget.ratio', 'budget.minPerSecond', 'budget.window'],
     last: 'hedge.mode',
     text: (policy, name) =>
@@ -31,7 +31,7 @@ export const HEDGE_RULES: readonly Rule[] = [
         : null,
   },
   {
-    code: 'FB083',
+    code: 'FB093',
     fields: ['hedge.floor', 'hedge.ceiling'],
     text: (policy, name) =>
       isOn(policy) && policy.hedge.floorMs > policy.hedge.ceilingMs
@@ -40,7 +40,7 @@ export const HEDGE_RULES: readonly Rule[] = [
   },
   ...['hedge.floor', 'hedge.ceiling', 'hedge.minSamples'].map(
     (field): Rule => ({
-      code: 'FB084',
+      code: 'FB094',
       fields: [field, 'hedge.after'],
       together: true,
       text: (policy, name) =>
@@ -54,7 +54,7 @@ export const HEDGE_RULES: readonly Rule[] = [
 /** An attempt that is over by then needs no hedge. */
 function laterRules(field: string, msOf: (hedge: EffectivePolicy['hedge']) => number | null): Rule[] {
   const rule = (clock: 'attempt' | 'total'): Rule => ({
-    code: 'FB080',
+    code: 'FB090',
     fields: [field, `timeouts.${clock}`],
     onlyIf: clock === 'total' ? [field] : [field, 'timeouts.attempt'],
     text: (policy, name, wrote) => {
@@ -81,16 +81,16 @@ export function hedgeMessages(
   { methods }: RouteSnapshot['match'],
 ): PolicyMessage[] {
   if (valueAt(document.root, [...at, 'hedge']) === undefined || !isOn(policy)) return []
-  const say = (code: 'FB085' | 'FB086', text: string) => [
+  const say = (code: 'FB095' | 'FB096', text: string) => [
     message(document, { code, path: [...at, 'hedge'], mark: 'key', text }),
   ]
-  if (policy.longPoll) return say('FB085', 'hedge does nothing on a route with longPoll: how late is late is not known')
+  if (policy.longPoll) return say('FB095', 'hedge does nothing on a route with longPoll: how late is late is not known')
   const { keyedWrites } = policy.hedge
   const mayBe = (method: string) =>
     mayRunTwice(method, keyedWrites ? 'keyed' : repeatability(method, [], NO_KEY).kind, keyedWrites)
   if (methods === null || [...methods].some(mayBe)) return []
   const text = `hedge does nothing for ${listText([...methods])}: only GET, HEAD and OPTIONS are hedged; for writes with an idempotency key, write hedge.keyedWrites: true`
-  return say('FB086', text)
+  return say('FB096', text)
 }
 
 const NO_KEY = { keyHeaders: [], generate: false }

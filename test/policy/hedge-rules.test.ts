@@ -39,21 +39,21 @@ describe('hedging is off', () => {
 
 describe('hedging beside other fields', () => {
   it.each([
-    ['hedge: { after: 300ms }\ntimeouts: { attempt: 300ms }', ['FB080']],
+    ['hedge: { after: 300ms }\ntimeouts: { attempt: 300ms }', ['FB090']],
     ['hedge: { after: 299ms }\ntimeouts: { attempt: 300ms }', []],
-    ['hedge: { after: 5m }', ['FB080']],
-    ['hedge: { after: p95, floor: 40s, ceiling: 50s }', ['FB080']],
-    ['hedge: { after: p95 }\ntimeouts: { attempt: 5ms }', ['FB080']],
+    ['hedge: { after: 5m }', ['FB090']],
+    ['hedge: { after: p95, floor: 40s, ceiling: 50s }', ['FB090']],
+    ['hedge: { after: p95 }\ntimeouts: { attempt: 5ms }', ['FB090']],
     ['hedge: { mode: disabled, after: 5m }', []],
-    ['hedge: { after: 50ms }\nretry: { maxAttempts: 1 }', ['FB081']],
+    ['hedge: { after: 50ms }\nretry: { maxAttempts: 1 }', ['FB091']],
     ['hedge: { after: 50ms }\nretry: { maxAttempts: 2 }', []],
     ['hedge: { after: 50ms }\nbudget: { ratio: 0, minPerSecond: 0.2 }', []],
-    ['hedge: { after: 50ms }\nbudget: { ratio: 0, minPerSecond: 0.19 }', ['FB082']],
-    ['hedge: { floor: 11s }', ['FB083']],
-    ['hedge: { floor: 50ms, after: 50ms }', ['FB084']],
-    ['routes: [{ name: a, match: {}, longPoll: true, hedge: {} }]', ['FB085']],
+    ['hedge: { after: 50ms }\nbudget: { ratio: 0, minPerSecond: 0.19 }', ['FB092']],
+    ['hedge: { floor: 11s }', ['FB093']],
+    ['hedge: { floor: 50ms, after: 50ms }', ['FB094']],
+    ['routes: [{ name: a, match: {}, longPoll: true, hedge: {} }]', ['FB095']],
     ['hedge: {}\nroutes: [{ name: a, match: {}, longPoll: true }]', []],
-    ['routes: [{ name: a, match: { methods: [POST, PUT] }, hedge: {} }]', ['FB086']],
+    ['routes: [{ name: a, match: { methods: [POST, PUT] }, hedge: {} }]', ['FB096']],
     ['routes: [{ name: a, match: { methods: [POST, GET] }, hedge: {} }]', []],
     ['routes: [{ name: a, match: { methods: [POST] }, hedge: { keyedWrites: true } }]', []],
     ['hedge: {}\nroutes: [{ name: a, match: { methods: [POST] } }]', []],
@@ -64,6 +64,6 @@ describe('hedging beside other fields', () => {
   it('a later layer may allow one attempt only, without a word', () => {
     const hedged = policy('hedge: { after: 50ms }', 'default')
     expect(codes(hedged, upstream('retry: { maxAttempts: 1 }'))).toEqual([])
-    expect(codes(policy('retry: { maxAttempts: 1 }', 'default'), upstream('hedge: { after: 50ms }'))).toEqual(['FB081'])
+    expect(codes(policy('retry: { maxAttempts: 1 }', 'default'), upstream('hedge: { after: 50ms }'))).toEqual(['FB091'])
   })
 })
