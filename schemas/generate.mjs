@@ -72,7 +72,7 @@ function fieldList() {
   return `/** ${BANNER} */
 
 export interface FieldFormat {
-  readonly format: 'duration' | 'duration-or-none' | 'size'
+  readonly format: 'duration' | 'duration-or-none' | 'duration-or-quantile' | 'size'
   readonly min: string
   readonly max: string
 }

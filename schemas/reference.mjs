@@ -2,7 +2,7 @@
 
 import { stringify } from 'yaml'
 
-const SECTIONS = ['timeouts', 'retry', 'budget', 'breaker', 'pace', 'throttle', 'limits', 'pool', 'fault']
+const SECTIONS = ['timeouts', 'retry', 'budget', 'breaker', 'pace', 'throttle', 'limits', 'hedge', 'pool', 'fault']
 
 export function fieldTables(common, upstream) {
   const { $defs } = common
@@ -73,12 +73,15 @@ function code(written) {
   return `\`${stringify(written, { collectionStyle: 'flow', lineWidth: 0, flowCollectionPadding: false }).trim()}\``
 }
 
+/** What may stand there instead. */
+const OR = { 'duration-or-none': ', or `none`', 'duration-or-quantile': ', or a quantile `p50` to `p99.9`' }
+
 /** What may be written there, in a few words. */
 export function valueText(field) {
   if (field['x-format']) {
     const kind = field['x-format'] === 'size' ? 'size' : 'duration'
-    const none = field['x-format'].endsWith('none') ? ', or `none`' : ''
-    return `${kind} ${field['x-min']} to ${field['x-max']}${none}`
+    const or = OR[field['x-format']] ?? ''
+    return `${kind} ${field['x-min']} to ${field['x-max']}${or}`
   }
   if (field.enum) return field.enum.map(word => `\`${word}\``).join(', ')
   if (field['x-allowed']) return field['x-allowed']

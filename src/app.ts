@@ -146,22 +146,22 @@ class Runtime {
     if (this.#phase === 'stopping') return
     this.#phase = 'stopping'
     this.#listeners.draining = true
+    this.#pipeline.draining = true
     this.#sink.emit({ type: 'notice', level: 'info', message: 'draining: not ready any more, calls are still served' })
   }
 
   #createPipeline(snapshot: Snapshot, pseudonym: string): Pipeline {
     const clock = this.#clock
-    const random = Math.random
     return new Pipeline(
       {
         clock,
-        random,
+        random: Math.random,
         pseudonym,
         sink: this.#sink,
         transport: new FaultTransport(this.#transport, clock),
         newKey: randomUUID,
         connections: upstream => this.#transport.connections(upstream),
-        makeBreaker: breakersOn(clock, random),
+        makeBreaker: breakersOn(clock, Math.random),
         ...(this.#options.unmatched === 'tunnel' && { unmatched: unmatchedUpstream(builtInPolicy()) }),
       },
       snapshot,

@@ -7,27 +7,34 @@ export interface BudgetSettings {
   readonly minPerSecond: number
 }
 
-/** One granted retry. Opaque; kept only to give it back. */
+/** One granted retry or hedge. Opaque; kept only to give it back. */
 export interface Withdrawal {
   readonly atMs: number
+  readonly hedge: boolean
   sendAtMs: number
   returned: boolean
 }
 
 const SLOTS = 10
+/** Of what it grants, so that no rush of late answers leaves nothing for failures. */
+const HEDGE_SHARE = 0.5
 /** 0.29 · 100 is 28.999999999999996: without this, rounding would cost one retry. Far under what one attempt deposits. */
 const ROUNDING = 1e-6
 
 /**
- * How many retries an upstream may be sent: withdrawn in the window ≤ ratio × first attempts that succeeded in the window
+ * How many retries and hedges an upstream may be sent: withdrawn in the window ≤ ratio × first attempts that succeeded in the window
  * + minPerSecond × window, and in any second ≤ max(minPerSecond × window, ratio × first attempts of that second).
  * Deposits on success keep a stalled upstream from feeding its own retries; the cap per second keeps a window's allowance
  * from being spent at once, and is judged at the grant and again at the sending. The window is ten slots, the running one included. A cap under 1 grants nothing.
+ * Hedges may use half of it all.
  */
 export class RetryBudget {
   #settings: BudgetSettings
   #successes: SlidingCounter
   #withdrawn: SlidingCounter
+  /** Those of the withdrawn that are hedges. */
+  #hedges: SlidingCounter
+  readonly #hedgeCalendar = new SendCalendar()
   readonly #lastSecond = new SlidingCounter(10, 100)
   readonly #calendar = new SendCalendar()
 
@@ -35,6 +42,7 @@ export class RetryBudget {
     this.#settings = settings
     this.#successes = new SlidingCounter(SLOTS, slotMs(settings))
     this.#withdrawn = new SlidingCounter(SLOTS, slotMs(settings))
+    this.#hedges = new SlidingCounter(SLOTS, slotMs(settings))
     this.#lastSecond.total(nowMs)
   }
 
@@ -56,7 +64,18 @@ export class RetryBudget {
     if (!this.#calendar.hasRoom(dueMs, this.#capPerSecond(nowMs))) return null
     this.#withdrawn.add(nowMs)
     this.#calendar.add(dueMs, nowMs)
-    return { atMs: nowMs, sendAtMs: dueMs, returned: false }
+    return { atMs: nowMs, hedge: false, sendAtMs: dueMs, returned: false }
+  }
+
+  /** One hedge to be sent now, or `null`. */
+  tryWithdrawHedge(nowMs: number): Withdrawal | null {
+    const capPerSecond = HEDGE_SHARE * this.#capPerSecond(nowMs)
+    if (this.hedgeBalance(nowMs) < 1 || !this.#hedgeCalendar.hasRoom(nowMs, capPerSecond)) return null
+    const withdrawal = this.tryWithdraw(nowMs, nowMs)
+    if (withdrawal === null) return null
+    this.#hedges.add(nowMs)
+    this.#hedgeCalendar.add(nowMs, nowMs)
+    return { ...withdrawal, hedge: true }
   }
 
   /**
@@ -76,6 +95,9 @@ export class RetryBudget {
     withdrawal.returned = true
     this.#withdrawn.remove(withdrawal.atMs, nowMs)
     this.#calendar.remove(withdrawal.sendAtMs)
+    if (!withdrawal.hedge) return
+    this.#hedges.remove(withdrawal.atMs, nowMs)
+    this.#hedgeCalendar.remove(withdrawal.sendAtMs)
   }
 
   /** Retries that the window would still grant, ≥ 0, fractional; the cap per second may grant fewer just now. */
@@ -83,18 +105,29 @@ export class RetryBudget {
     return Math.max(0, this.#left(nowMs))
   }
 
+  /** The same for hedges. */
+  hedgeBalance(nowMs: number): number {
+    const share = HEDGE_SHARE * (this.#granted(nowMs) + ROUNDING) - this.#hedges.total(nowMs)
+    return Math.max(0, Math.min(share, this.#left(nowMs)))
+  }
+
   /** Counts are kept; a moved window sorts them into its own slots and drops what lies outside. */
   reconfigure(settings: BudgetSettings, nowMs: number): void {
     if (settings.windowMs !== this.#settings.windowMs) {
       this.#successes = this.#successes.rebinned(slotMs(settings), nowMs)
       this.#withdrawn = this.#withdrawn.rebinned(slotMs(settings), nowMs)
+      this.#hedges = this.#hedges.rebinned(slotMs(settings), nowMs)
     }
     this.#settings = settings
   }
 
   #left(nowMs: number): number {
-    const earned = this.#settings.ratio * this.#successes.total(nowMs)
-    return earned + floor(this.#settings) + ROUNDING - this.#withdrawn.total(nowMs)
+    return this.#granted(nowMs) + ROUNDING - this.#withdrawn.total(nowMs)
+  }
+
+  /** In the window, what was withdrawn of it included. */
+  #granted(nowMs: number): number {
+    return this.#settings.ratio * this.#successes.total(nowMs) + floor(this.#settings)
   }
 
   #capPerSecond(nowMs: number): number {

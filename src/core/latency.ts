@@ -3,6 +3,7 @@ const LONGEST_MS = 600_000
 /** Each bucket is 8 % wider than the one before, so its geometric middle is at most 4 % off any value in it. */
 const GROWTH = 1.08
 const LOG_GROWTH = Math.log(GROWTH)
+const HALF_BUCKET = Math.sqrt(GROWTH)
 const BUCKETS = Math.ceil(Math.log(LONGEST_MS / SHORTEST_MS) / LOG_GROWTH) + 1
 const HALF_MS = 30_000
 /** A cached quantile is renewed after this time, or when the samples have grown by a 64th: under 64, at once. */
@@ -36,8 +37,7 @@ export class LatencyWindow {
 
   /** Nearest-rank quantile, ms, for `q` in 0 … 1; `null` without a sample. Cached, so it may lag by a second. */
   quantile(q: number, nowMs: number): number | null {
-    this.#roll(nowMs)
-    const samples = this.#currentSamples + this.#previousSamples
+    const samples = this.count(nowMs)
     if (samples === 0) return null
     let cached = this.#cache.find(entry => entry.q === q)
     if (cached === undefined) {
@@ -54,6 +54,17 @@ export class LatencyWindow {
 
   median(nowMs: number): number | null {
     return this.quantile(0.5, nowMs)
+  }
+
+  /** The upper end of the bucket that holds the quantile: what is above it is certainly among the slowest 1 − `q`. */
+  upperQuantile(q: number, nowMs: number): number | null {
+    const middleMs = this.quantile(q, nowMs)
+    return middleMs === null ? null : middleMs * HALF_BUCKET
+  }
+
+  count(nowMs: number): number {
+    this.#roll(nowMs)
+    return this.#currentSamples + this.#previousSamples
   }
 
   #clear(): void {

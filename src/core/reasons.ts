@@ -13,6 +13,7 @@ export const DELIVERED_OUTCOMES = [
   'not-repeatable',
   'body-too-large',
   'retry-after-too-long',
+  'hedge-won',
 ] as const
 
 /** Reasons of our own answers: there was no upstream response to pass on. */
@@ -54,3 +55,22 @@ export type DenialReason =
   | 'budget-exhausted'
   | 'layer'
   | 'retries-off'
+
+/**
+ * What became of a hedge; `forbear_hedges_total{result}`. It was sent, and its answer was the first good one
+ * (`won`), another one's was, it failed, or the request ended before; `observed`: it would have been sent.
+ */
+export const HEDGE_RESULTS = ['won', 'lost', 'failed', 'aborted', 'observed'] as const
+
+/** Why one that was due was not sent. */
+export type HedgeDenial =
+  | 'retries-exhausted'
+  | 'deadline'
+  | 'breaker-open'
+  | 'gate-closed'
+  | 'overloaded'
+  | 'budget-exhausted'
+  | 'retries-off'
+  | 'draining'
+
+export type HedgeResult = (typeof HEDGE_RESULTS)[number] | HedgeDenial

@@ -6,6 +6,7 @@ import type { BackoffSettings } from './backoff.js'
 import type { BreakerSettings } from './breaker-rules.js'
 import type { BudgetSettings } from './budget.js'
 import type { FaultSettings } from './fault.js'
+import type { HedgeSettings } from './hedge.js'
 import type { PaceSettings } from './pacer.js'
 import type { ThrottleSettings } from './throttle.js'
 
@@ -75,9 +76,10 @@ export interface EffectivePolicy {
   readonly pace: PaceSettings
   readonly throttle: ThrottleSettings
   readonly fault: FaultSettings
+  readonly hedge: HedgeSettings
   /** Tell the next services of a re-send in the W3C baggage. */
   readonly propagate: boolean
-  /** No attempt clock, never a probe or latency sample. */
+  /** No attempt clock, never a probe, hedge or latency sample. */
   readonly longPoll: boolean
 }
 
@@ -106,6 +108,7 @@ export interface RouteSnapshot {
     readonly budget: boolean
     readonly throttle: boolean
     readonly pace: boolean
+    readonly hedge: boolean
   }
 }
 

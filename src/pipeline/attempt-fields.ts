@@ -1,32 +1,22 @@
 import { outgoingBaggage } from '../core/layers.js'
-import type { RawHeaders } from './ports.js'
-import { baggageOf, type RequestFacts } from './request-facts.js'
+import type { Exchange } from './exchange.js'
+import { baggageOf } from './request-facts.js'
 
-export interface AttemptFieldsInput {
-  /** 1-based. */
-  readonly attempt: number
-  /** Time left, ms: while the body still comes in, the whole that runs from its end; `Infinity` = no limit. */
-  readonly remainingMs: number
-  readonly facts: RequestFacts
-  readonly propagate: boolean
-  readonly headers: RawHeaders
-  readonly keyHeader: string
-  /** The key that forbear minted for this request, or `null`. */
-  readonly mintedKey: string | null
-  readonly wallNowMs: number
-}
-
-/** Fields that forbear adds to one attempt. */
-export function attemptFields(input: AttemptFieldsInput): string[] {
-  const { attempt, facts } = input
+/** Fields that forbear adds to the attempt that starts at `startMs`. */
+export function attemptFields(exchange: Exchange, startMs: number): string[] {
+  const { facts, policy, mintedKey, deadlineMs, attempts, hedges, downstream, deps } = exchange
+  // Only a first attempt is hedged, and a hedge is no re-send.
+  const attempt = attempts - hedges
   const fields = ['forbear-attempt', String(attempt)]
-  if (input.remainingMs !== Number.POSITIVE_INFINITY) {
-    fields.push('forbear-timeout-ms', String(Math.max(1, Math.floor(input.remainingMs))))
+  // While the body still comes in, the whole that runs from its end.
+  const remainingMs = Math.min(deadlineMs - startMs, facts.totalMs)
+  if (remainingMs !== Number.POSITIVE_INFINITY) {
+    fields.push('forbear-timeout-ms', String(Math.max(1, Math.floor(remainingMs))))
   }
-  if (input.mintedKey !== null) fields.push(input.keyHeader, input.mintedKey)
-  if (input.propagate && attempt > 1) {
+  if (mintedKey !== null) fields.push(policy.retry.idempotency.keyHeaders[0] ?? '', mintedKey)
+  if (policy.propagate && attempt > 1) {
     const resend = Math.max(attempt, facts.incomingResend ?? 0)
-    fields.push('baggage', outgoingBaggage(baggageOf(input.headers), resend, input.wallNowMs))
+    fields.push('baggage', outgoingBaggage(baggageOf(downstream.headers), resend, deps.clock.wallMs()))
   }
   return fields
 }

@@ -47,17 +47,34 @@ export function reportAttempt(
 }
 
 /** What the budget, the latencies and the gate learn from an answer. `sentMs` = when the request had gone out. */
-export function learnFromAnswer(exchange: Exchange, facts: AttemptFacts, sentMs: number, nowMs: number): void {
-  const { lane, policy, attempts, gateProbe, downstream } = exchange
+export function learnFromAnswer(
+  exchange: Exchange,
+  attempt: number,
+  facts: AttemptFacts,
+  sentMs: number,
+  nowMs: number,
+): void {
+  const { lane, policy, gateProbe, downstream } = exchange
   const good = facts.breaker === 'success'
-  if (good && !facts.retryable && attempts === 1) lane.onFirstSuccess(nowMs)
+  if (good && !facts.retryable && attempt === 1) lane.onFirstSuccess(nowMs)
   if (facts.throttled) lane.guard.pacer.onThrottled(sentMs, nowMs)
   if (gateProbe) settleGateProbe(exchange, facts.retryAfterMs, facts.breaker !== 'failure')
   // That a connection stands says nothing of how the upstream answers.
   if (downstream.method === 'CONNECT') return
-  if (good && !policy.longPoll) lane.latency.record(nowMs - sentMs, nowMs)
+  if (good && !policy.longPoll) lane.recordLatency(nowMs - sentMs, nowMs)
   const { capMs, scope } = policy.retry.retryAfter
   if (!gateProbe && scope === 'upstream') lane.guard.onAnswer(facts.retryAfterMs, capMs, facts.throttled, nowMs)
+}
+
+/** A deadline that cut an attempt sooner than this says nothing about the upstream, only about the app's patience. */
+const SHORT_DEADLINE_MS = 1000
+/** Timers may fire this much early. */
+const TIMER_SLACK_MS = 2
+
+/** What the deadline of the request says of an upstream that had so long for its answer. */
+export function deadlineOutcome({ lane, policy }: Exchange, ranMs: number, nowMs: number): SettledOutcome {
+  const patienceMs = Math.max(SHORT_DEADLINE_MS, 2 * (lane.latency.quantile(0.95, nowMs) ?? 0))
+  return ranMs + TIMER_SLACK_MS >= patienceMs && !policy.longPoll ? 'failure' : 'none'
 }
 
 export function settleGateProbe(exchange: Exchange, hintMs: number | null, good: boolean): void {
@@ -65,6 +82,11 @@ export function settleGateProbe(exchange: Exchange, hintMs: number | null, good:
   exchange.gateProbe = false
   if (hintMs !== null && hintMs > 0) guard.onGateProbe({ kind: 'hinted', hintMs })
   else guard.onGateProbe({ kind: good ? 'good' : 'nothing' })
+}
+
+/** The request will not be sent now, if it is the one call that a gate lets through. */
+export function returnGateProbe(exchange: Exchange): void {
+  if (exchange.gateProbe) settleGateProbe(exchange, null, false)
 }
 
 /** Why an attempt brought no response head. */
@@ -87,6 +109,8 @@ export function mayStartFresh(exchange: Exchange, failure: AttemptFailure): bool
   const { repeatable, downstream, lane, deps } = exchange
   if (exchange.freshUsed || failure.kind !== 'reset' || (failure.idleBeforeMs ?? 0) < STALE_IDLE_MS) return false
   if (!repeatable || downstream.body?.replayable === false) return false
+  // The body has one reader at a time, and a hedge may be reading it.
+  if (exchange.hedges > 0 && downstream.body !== null) return false
   exchange.freshUsed = lane.stale.tryTake(deps.clock.nowMs())
   return exchange.freshUsed
 }

@@ -5,6 +5,7 @@ import type { Outcome } from '../core/reasons.js'
 import type { AttemptFinished } from '../telemetry/events.js'
 import { attemptFields } from './attempt-fields.js'
 import {
+  deadlineOutcome,
   learnFromAnswer,
   mayStartFresh,
   type RunFailure,
@@ -15,16 +16,15 @@ import {
 } from './attempt-report.js'
 import type { Exchange } from './exchange.js'
 import type { Attempt, AttemptFailure, AttemptListener, HeldResponse, RawHeaders, ResponseHead } from './ports.js'
+import type { Running, RunOwner } from './run-owner.js'
 
-/** A deadline that cut an attempt sooner than this says nothing about the upstream, only about the app's patience. */
-const SHORT_DEADLINE_MS = 1000
 const NONE: readonly object[] = Object.freeze([])
-/** Timers may fire this much early. */
-const TIMER_SLACK_MS = 2
 
 /** One attempt: its clocks, its permit, and what it tells the breaker, the budget and the log. */
-export class AttemptRun implements AttemptListener {
+export class AttemptRun implements AttemptListener, Running {
+  readonly hedge: boolean
   readonly #exchange: Exchange
+  readonly #owner: RunOwner
   readonly #permit: BreakerPermit
   readonly #number: number
   #startMs: number
@@ -37,8 +37,10 @@ export class AttemptRun implements AttemptListener {
   #onWire = true
   #fresh = false
 
-  constructor(exchange: Exchange, permit: BreakerPermit, nowMs: number) {
+  constructor(exchange: Exchange, owner: RunOwner, permit: BreakerPermit, nowMs: number, hedge: boolean) {
     this.#exchange = exchange
+    this.hedge = hedge
+    this.#owner = owner
     this.#permit = permit
     this.#number = exchange.attempts
     this.#startMs = nowMs
@@ -49,29 +51,27 @@ export class AttemptRun implements AttemptListener {
     return this.#attempt?.connection ?? null
   }
 
-  /** Body bytes handed to the app. */
   get bytes(): number {
     return this.#attempt?.bytes ?? 0
   }
 
-  start(): void {
-    const { deps, upstream, downstream, policy, facts, memory, mintedKey, deadlineMs } = this.#exchange
-    const set = attemptFields({
-      attempt: this.#number,
-      remainingMs: Math.min(deadlineMs - this.#startMs, facts.totalMs),
-      facts,
-      propagate: policy.propagate,
-      headers: downstream.headers,
-      keyHeader: policy.retry.idempotency.keyHeaders[0] ?? '',
-      mintedKey,
-      wallNowMs: deps.clock.wallMs(),
-    })
+  get sent(): boolean {
+    return this.#sentMs !== null
+  }
+
+  /** Since its request had gone out. */
+  ranMs(nowMs: number): number {
+    return nowMs - (this.#sentMs ?? this.#startMs)
+  }
+
+  start(avoid: readonly object[] = this.#exchange.memory?.avoid ?? NONE): void {
+    const { deps, upstream, downstream, policy } = this.#exchange
     this.#attempt = deps.transport.send(
       {
         upstream,
         downstream,
-        set,
-        avoid: memory?.avoid ?? NONE,
+        set: attemptFields(this.#exchange, this.#startMs),
+        avoid,
         fresh: this.#fresh,
         connectTimeoutMs: policy.timeouts.connectMs,
         idleTimeoutMs: policy.timeouts.idleMs,
@@ -85,6 +85,7 @@ export class AttemptRun implements AttemptListener {
     const { deps, policy, deadlineMs } = this.#exchange
     const nowMs = deps.clock.nowMs()
     this.#sentMs = nowMs
+    this.#owner.onSent?.()
     const { attemptMs } = policy.timeouts
     if (policy.longPoll || nowMs + attemptMs >= deadlineMs || attemptMs === Number.POSITIVE_INFINITY) return
     this.#clock = deps.clock.after(attemptMs, () => this.#onAttemptTimeout())
@@ -105,15 +106,18 @@ export class AttemptRun implements AttemptListener {
       retry: policy.retry,
       wallNowMs: deps.clock.wallMs(),
       keyed,
-      resend: this.#number > 1,
+      resend: exchange.attempts > 1,
     })
     this.#settle(outcome.breaker, 'response', nowMs)
-    learnFromAnswer(exchange, outcome, this.#sentMs ?? this.#startMs, nowMs)
-    exchange.onHead(this, head, outcome)
+    learnFromAnswer(exchange, this.#number, outcome, this.#sentMs ?? this.#startMs, nowMs)
+    this.#owner.onHead(this, head, outcome)
   }
 
   onFailure(failure: AttemptFailure): void {
-    if (failure.byApp) return this.#endByApp()
+    if (failure.byApp) {
+      this.abandon()
+      return this.#owner.onEnded('bad-request', this)
+    }
     if (failure.refused === true) return this.#endRefused(failure.message)
     if (mayStartFresh(this.#exchange, failure)) return this.#startFresh()
     this.#fail(failure.kind, failure.permanent, runFailure(failure))
@@ -122,7 +126,7 @@ export class AttemptRun implements AttemptListener {
   onDelivered(bytes: number): void {
     this.#clock?.cancel()
     this.#leaveWire()
-    this.#exchange.onDelivered(this.#status, this.#outcome, bytes)
+    this.#owner.onDelivered(this.#status, this.#outcome, bytes)
   }
 
   onCut(_code: string, byApp: boolean): void {
@@ -131,7 +135,7 @@ export class AttemptRun implements AttemptListener {
     if (!byApp) settleAttempt(this.#exchange, this.#permit, this.connection, 'failure', 0, nowMs)
     this.#report('cut', nowMs)
     this.#leaveWire()
-    this.#exchange.onDelivered(this.#status, 'cut', this.bytes)
+    this.#owner.onDelivered(this.#status, 'cut', this.bytes)
   }
 
   /** Commits: from here on the app sees this answer. */
@@ -159,33 +163,25 @@ export class AttemptRun implements AttemptListener {
     this.#attempt?.abort()
   }
 
-  /** Ends it without a word on the upstream: the app left, or we are leaving. */
-  abandon(): void {
+  abandon(why: 'aborted' | 'lost' = 'aborted'): void {
     this.#clock?.cancel()
     this.#attempt?.abort()
-    this.#settle('none', 'aborted', this.#exchange.deps.clock.nowMs())
+    this.#settle('none', why, this.#exchange.deps.clock.nowMs())
     this.#leaveWire()
   }
 
-  /** The request's deadline is here. With no tighter attempt clock, a first attempt that never waited has used up its own clock too. */
+  /** With no tighter attempt clock, a first attempt that never waited has used up its own clock too. */
   onDeadline(): void {
-    const { deps, lane, policy, facts, wait } = this.#exchange
+    const { deps, policy, facts, wait } = this.#exchange
     const nowMs = deps.clock.nowMs()
     const { attemptMs, totalMs } = policy.timeouts
     const hadItAll = this.#number === 1 && wait === null && attemptMs >= totalMs && facts.totalMs >= totalMs
     if (hadItAll && !policy.longPoll) return this.#onAttemptTimeout()
     this.#clock?.cancel()
     this.#attempt?.abort()
-    const patienceMs = Math.max(SHORT_DEADLINE_MS, 2 * (lane.latency.quantile(0.95, nowMs) ?? 0))
-    const ranMs = nowMs - (this.#sentMs ?? this.#startMs) + TIMER_SLACK_MS
-    this.#settle(ranMs >= patienceMs && !policy.longPoll ? 'failure' : 'none', 'deadline', nowMs)
+    this.#settle(deadlineOutcome(this.#exchange, this.ranMs(nowMs), nowMs), 'deadline', nowMs)
     this.#leaveWire()
-    this.#exchange.onDeadlineCut()
-  }
-
-  #endByApp(): void {
-    this.abandon()
-    this.#exchange.giveUp('bad-request')
+    this.#owner.onEnded('deadline', this)
   }
 
   /** Nobody was called: it was no attempt. */
@@ -196,7 +192,7 @@ export class AttemptRun implements AttemptListener {
     settleAttempt(exchange, this.#permit, null, 'none', 0, exchange.deps.clock.nowMs())
     this.#leaveWire()
     const facts = classifyFailure('connect', true, exchange.policy.retry)
-    exchange.onFailure({ reason: 'no-route', text, nothingSent: true }, facts)
+    this.#owner.onFailure({ reason: 'no-route', text, nothingSent: true }, facts, this)
   }
 
   #onAttemptTimeout(): void {
@@ -218,7 +214,7 @@ export class AttemptRun implements AttemptListener {
     this.#settle(facts.breaker, kind as AttemptFinished['result'], exchange.deps.clock.nowMs())
     this.#leaveWire()
     if (exchange.gateProbe) settleGateProbe(exchange, null, false)
-    exchange.onFailure(failure, facts)
+    this.#owner.onFailure(failure, facts, this)
   }
 
   /** Tells everyone who must know how the attempt went, once. */

@@ -1,3 +1,4 @@
+import type { AttemptFacts } from '../core/classify.js'
 import type { DeliveredOutcome, Outcome, OwnReason } from '../core/reasons.js'
 import { answerFields, ownAnswerFields } from './answer-fields.js'
 import { ownAnswer } from './answers.js'
@@ -9,6 +10,12 @@ export interface Ending {
   readonly status: number
   readonly outcome: Outcome
   readonly bytes: number
+}
+
+/** Of an answer that is passed on because it is not worth another attempt. */
+export function outcomeOf(facts: AttemptFacts, hedge: boolean): DeliveredOutcome {
+  if (facts.stop === 'exhausted') return 'layer'
+  return hedge && facts.stop === null ? 'hedge-won' : 'delivered'
 }
 
 /** The last upstream answer, if it was kept; `outcome` says why no further attempt was made. */

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock/clock.js'
 import type { Fault } from '../core/fault.js'
-import type { DenialReason } from '../core/reasons.js'
+import type { DenialReason, HedgeDenial } from '../core/reasons.js'
 import type { EventSink } from '../telemetry/events.js'
 import type { Exchange } from './exchange.js'
 import type { Transport } from './ports.js'
@@ -20,6 +20,8 @@ export interface ExchangeDeps {
   nextFault(exchange: Exchange): Fault | null
   /** What keeps a request from a further attempt that was granted: the kill switch, or a policy that tightened since. */
   whyNoRetry(exchange: Exchange): DenialReason | 'not-retryable' | null
+  /** The same for a hedge, and whether we are leaving. */
+  whyNoHedge(exchange: Exchange): HedgeDenial | null
   /** A request is over: answered, or its app is gone. */
   onFinished(exchange: Exchange | null): void
 }

@@ -6,21 +6,24 @@ import type { EffectivePolicy, UpstreamSnapshot } from '../core/snapshot.js'
 import type { ActiveCall } from './active-calls.js'
 import { admit, type Call } from './admission.js'
 import { answerFields } from './answer-fields.js'
-import type { RunFailure } from './attempt-report.js'
+import { type RunFailure, returnGateProbe } from './attempt-report.js'
 import { AttemptRun } from './attempt-run.js'
 import { DeadlineTimer } from './deadline-timer.js'
-import { answerHeld, answerOwn, answerUnheld, type Ending } from './endings.js'
+import { answerHeld, answerOwn, answerUnheld, type Ending, outcomeOf } from './endings.js'
 import type { ExchangeDeps } from './exchange-deps.js'
+import { mayHedge } from './hedge-step.js'
 import type { Lane } from './lane.js'
 import type { AppListener, Downstream, ResponseHead } from './ports.js'
+import { Race } from './race.js'
 import { reportDenied, reportFinished, reportRetry } from './report.js'
 import { type RequestFacts, readRequestFacts } from './request-facts.js'
 import { RetryMemory } from './retry-memory.js'
 import { nextStep, stoppedBeforeSending } from './retry-step.js'
+import type { Running, RunOwner } from './run-owner.js'
 import { Wait, type WaitPlace } from './wait.js'
 
 /** The life of one request: admit → attempt → decide → wait → attempt … → answer. */
-export class Exchange implements AppListener, Call, ActiveCall {
+export class Exchange implements AppListener, Call, ActiveCall, RunOwner {
   readonly arrivedMs: number
   readonly facts: RequestFacts
   /** Made at the first wait. */
@@ -28,6 +31,8 @@ export class Exchange implements AppListener, Call, ActiveCall {
   place = 0
   /** Calls to the upstream so far, the first included. */
   attempts = 0
+  /** Those of them that were sent beside another. */
+  hedges = 0
   /** From the arrival to the accepted head, ms. */
   headMs: number | null = null
   /** Made at the first failure. */
@@ -41,7 +46,7 @@ export class Exchange implements AppListener, Call, ActiveCall {
   freshUsed = false
   readonly deadline: DeadlineTimer
   #phase: 'admitting' | 'attempting' | 'delivering' | 'over' = 'admitting'
-  #run: AttemptRun | null = null
+  #run: Running | null = null
 
   constructor(
     readonly deps: ExchangeDeps,
@@ -100,7 +105,7 @@ export class Exchange implements AppListener, Call, ActiveCall {
     if (this.attempts > 0 && stoppedBeforeSending(this, nowMs)) return
     const admission = admit(this, nowMs, this.deps.random)
     if (admission.granted) return this.#launch(admission, nowMs)
-    if (admission.next !== 'queue') this.#returnGateProbe()
+    if (admission.next !== 'queue') returnGateProbe(this)
     switch (admission.next) {
       case 'line':
         return this.#waiting.joinLine()
@@ -122,11 +127,12 @@ export class Exchange implements AppListener, Call, ActiveCall {
     // A wait puts a deadline on a call whose body is still coming in; the upload itself is never cut by it.
     if (this.downstream.body?.complete === false) this.deadline.clear()
     this.#phase = 'attempting'
-    this.#run = new AttemptRun(this, permit, nowMs)
-    this.#run.start()
+    const run = mayHedge(this) ? new Race(this, permit, nowMs) : new AttemptRun(this, this, permit, nowMs, false)
+    this.#run = run
+    run.start()
   }
 
-  #remember(): RetryMemory {
+  remember(): RetryMemory {
     this.memory ??= new RetryMemory(this.lane)
     return this.memory
   }
@@ -153,10 +159,10 @@ export class Exchange implements AppListener, Call, ActiveCall {
   }
 
   onHead(run: AttemptRun, head: ResponseHead, facts: AttemptFacts): void {
-    if (!facts.retryable) return this.#commit(run, facts.stop === 'exhausted' ? 'layer' : 'delivered')
-    const step = nextStep(this, this.#remember(), facts, null)
+    if (!facts.retryable) return this.#commit(run, outcomeOf(facts, run.hedge))
+    const step = nextStep(this, this.remember(), facts, null)
     if (step.retry) {
-      this.#remember().hold(run, head)
+      this.remember().hold(run, head)
       this.#retry(step.delayMs, facts, head.status, null)
     } else {
       if (step.denied !== null) reportDenied(this, step.denied)
@@ -166,15 +172,15 @@ export class Exchange implements AppListener, Call, ActiveCall {
 
   onFailure(failure: RunFailure, facts: AttemptFacts): void {
     this.#run = null
-    this.#remember().fail(failure)
-    const step = nextStep(this, this.#remember(), facts, failure)
+    this.remember().fail(failure)
+    const step = nextStep(this, this.remember(), facts, failure)
     if (step.retry) this.#retry(step.delayMs, facts, null, failure.text)
     else this.stop(step.denied, step.outcome)
   }
 
-  onDeadlineCut(): void {
+  onEnded(reason: 'deadline' | 'bad-request'): void {
     this.#run = null
-    this.giveUp('deadline')
+    this.giveUp(reason)
   }
 
   onDelivered(status: number, outcome: Outcome, bytes: number): void {
@@ -183,7 +189,7 @@ export class Exchange implements AppListener, Call, ActiveCall {
 
   #retry(delayMs: number, facts: AttemptFacts, status: number | null, error: string | null): void {
     this.#run = null
-    this.#remember().plan(delayMs, facts.why)
+    this.remember().plan(delayMs, facts.why)
     reportRetry(this, facts, status, error, delayMs)
     this.#waiting.backOff(delayMs)
   }
@@ -236,15 +242,9 @@ export class Exchange implements AppListener, Call, ActiveCall {
     this.wait?.leave()
     this.deadline.clear()
     this.memory?.end(this.deps.clock.nowMs())
-    this.#returnGateProbe()
+    returnGateProbe(this)
     reportFinished(this, ending)
     // Nothing else is told after the connection was destroyed.
     if (ending.outcome === 'cut') this.deps.onFinished(this)
-  }
-
-  #returnGateProbe(): void {
-    if (!this.gateProbe) return
-    this.gateProbe = false
-    this.lane.guard.onGateProbe({ kind: 'nothing' })
   }
 }

@@ -1,4 +1,4 @@
-import type { DenialReason } from '../core/reasons.js'
+import type { HedgeDenial } from '../core/reasons.js'
 import type { RouteSnapshot, Snapshot, UpstreamSnapshot } from '../core/snapshot.js'
 import type { UpstreamStatus } from '../telemetry/status.js'
 import { ActiveCalls } from './active-calls.js'
@@ -11,9 +11,9 @@ import type { Lane } from './lane.js'
 import type { AppListener, Downstream, RequestAddress } from './ports.js'
 import { rehearse } from './rehearsal.js'
 import { reportRefused } from './report.js'
-import { mayRepeat } from './retry-step.js'
 import { matchRoute } from './route.js'
 import { Switches } from './switches.js'
+import { whyNoHedgeNow, whyNoRetryNow } from './tightened.js'
 import { UpgradeCall } from './upgrade-call.js'
 import type { UpgradeDecision, UpgradeRequest } from './upgrade-ports.js'
 import { type StateDeps, UpstreamState } from './upstream-state.js'
@@ -21,7 +21,7 @@ import { FULL_ROOM_RETRY_MS } from './wait.js'
 
 export interface PipelineDeps
   extends StateDeps,
-    Omit<ExchangeDeps, 'retriesOff' | 'nextFault' | 'whyNoRetry' | 'onFinished'> {
+    Omit<ExchangeDeps, 'retriesOff' | 'nextFault' | 'whyNoRetry' | 'whyNoHedge' | 'onFinished'> {
   /** Our name in `Via`; tells our own passes from those of other sidecars. */
   readonly pseudonym: string
   /** Set: a CONNECT to an undeclared host is tunnelled under this name and policy. Default: it is refused. */
@@ -41,6 +41,8 @@ export class Pipeline {
   #snapshot: Snapshot
   #finder: UpstreamFinder
   #drained = false
+  /** We are leaving: what can be done without is left out. */
+  draining = false
   /** Requests not yet answered. */
   active = 0
   /** When the last request came or ended, monotonic ms. */
@@ -57,7 +59,8 @@ export class Pipeline {
       ...deps,
       retriesOff: () => this.switches.retriesOff,
       nextFault: exchange => (this.switches.faultsOn ? rehearse(exchange) : null),
-      whyNoRetry: exchange => this.#whyNoRetry(exchange),
+      whyNoRetry: exchange => (this.switches.retriesOff ? 'retries-off' : whyNoRetryNow(exchange, this.#snapshot)),
+      whyNoHedge: exchange => this.#whyNoHedge(exchange),
       onFinished: exchange => this.#onEnd(exchange),
     }
     this.apply(snapshot)
@@ -214,17 +217,9 @@ export class Pipeline {
     )
   }
 
-  /** Before a further attempt, a request also obeys what the policy in force now tightens. */
-  #whyNoRetry(exchange: Exchange): DenialReason | 'not-retryable' | null {
-    if (this.switches.retriesOff) return 'retries-off'
-    if (exchange.generation === this.#snapshot.generation) return null
-    const now = this.#snapshot.upstreams.get(exchange.upstream.name)
-    if (now === undefined) return 'retries-exhausted'
-    const route = now.routes.find(candidate => candidate.name === exchange.route)
-    const { retry } = route?.policy ?? now.policy
-    if (exchange.attempts >= retry.maxAttempts) return 'retries-exhausted'
-    if (exchange.memory?.stillWorthIt(retry) === false) return 'not-retryable'
-    return mayRepeat(exchange, retry.idempotency) ? null : 'not-repeatable'
+  #whyNoHedge(exchange: Exchange): HedgeDenial | null {
+    if (this.draining) return 'draining'
+    return this.switches.retriesOff ? 'retries-off' : whyNoHedgeNow(exchange, this.#snapshot)
   }
 
   #refuse(downstream: Downstream, found: Nowhere): void {

@@ -1,5 +1,5 @@
 import type { AttemptFacts } from '../core/classify.js'
-import type { DenialReason, OwnReason } from '../core/reasons.js'
+import type { DenialReason, HedgeResult, OwnReason } from '../core/reasons.js'
 import type { EventSink } from '../telemetry/events.js'
 import { ownStatus } from './answers.js'
 import type { Ending } from './endings.js'
@@ -17,6 +17,7 @@ export function reportFinished(exchange: Exchange, ending: Ending): void {
     outcome: ending.outcome,
     denied: exchange.memory?.denied ?? null,
     attempts: exchange.attempts,
+    hedges: exchange.hedges,
     durationMs: deps.clock.nowMs() - exchange.arrivedMs,
     headMs: exchange.headMs,
     waitedMs: exchange.wait?.totalMs ?? 0,
@@ -48,6 +49,7 @@ export function reportRefused(
     outcome: reason,
     denied: null,
     attempts: 0,
+    hedges: 0,
     durationMs: 0,
     headMs: null,
     waitedMs: 0,
@@ -88,6 +90,10 @@ export function reportDenied(exchange: Exchange, reason: DenialReason): void {
     attempt: exchange.attempts,
     reason,
   })
+}
+
+export function reportHedge({ deps, upstream, route }: Exchange, result: HedgeResult): void {
+  deps.sink.emit({ type: 'hedge-decided', upstream: upstream.name, route, result })
 }
 
 /** The query may hold secrets. */

@@ -42,7 +42,7 @@ export function nextStep(
     retryAfterCapMs: policy.retry.retryAfter.capMs,
     computeDelayMs: () => {
       const settings = facts.throttled ? policy.retry.throttled : policy.retry.backoff
-      return backoffDelayMs(settings, exchange.attempts, memory.previousDelayMs, deps.random)
+      return backoffDelayMs(settings, exchange.attempts - exchange.hedges, memory.previousDelayMs, deps.random)
     },
     nowMs,
     deadlineMs: exchange.deadlineMs,

@@ -147,6 +147,7 @@ export class UpgradeCall {
       outcome,
       denied: null,
       attempts,
+      hedges: 0,
       durationMs,
       headMs: outcome === 'delivered' ? durationMs : null,
       waitedMs: 0,

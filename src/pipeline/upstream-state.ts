@@ -1,6 +1,7 @@
 import type { Clock } from '../clock/clock.js'
 import type { BreakerSettings } from '../core/breaker-rules.js'
 import { RetryBudget } from '../core/budget.js'
+import { hedgeDelayMs } from '../core/hedge.js'
 import { LatencyWindow } from '../core/latency.js'
 import type { EffectivePolicy, LimitSettings, RouteSnapshot, UpstreamSnapshot } from '../core/snapshot.js'
 import { targetText } from '../core/target-text.js'
@@ -137,6 +138,7 @@ export class UpstreamState {
       own.budget ? (oldBudget ?? new RetryBudget(policy.budget, nowMs)) : parent.budget,
       own.budget ? parent.budget : null,
       latency,
+      own.hedge ? (ownLatency(old, parent) ?? new LatencyWindow()) : latency,
       parent.stale,
       own.throttle ? (oldThrottle ?? new AdaptiveThrottle(policy.throttle)) : parent.throttle,
     )
@@ -152,7 +154,8 @@ export class UpstreamState {
     const latency = new LatencyWindow()
     const guard = this.#newGuard(route, policy, latency)
     const stale = new StaleAllowance(this.#deps.clock.nowMs())
-    return new Lane(guard, limiter, budget, parentBudget, latency, stale, new AdaptiveThrottle(policy.throttle))
+    const throttle = new AdaptiveThrottle(policy.throttle)
+    return new Lane(guard, limiter, budget, parentBudget, latency, latency, stale, throttle)
   }
 
   #newGuard(route: string | null, policy: EffectivePolicy, latency: LatencyWindow): Guard {
@@ -181,7 +184,8 @@ export class UpstreamState {
   #status(route: string | null, lane: Lane): UpstreamStatus {
     const nowMs = this.#deps.clock.nowMs()
     const { guard, limiter, budget, latency } = lane
-    const { target, policy, name } = this.#snapshot
+    const { target, policy, name, routes } = this.#snapshot
+    const { hedge } = routes.find(own => own.name === route)?.policy ?? policy
     const closedForMs = guard.gate.closedForMs(nowMs)
     return {
       name,
@@ -195,6 +199,11 @@ export class UpstreamState {
         held: this.#held,
       },
       budget: { balance: budget.balance(nowMs), ratio: policy.budget.ratio },
+      hedge: {
+        mode: hedge.mode,
+        afterMs: hedge.mode === 'disabled' ? null : hedgeDelayMs(hedge, lane.hedgeLatency, nowMs),
+        balance: budget.hedgeBalance(nowMs),
+      },
       gate: { closed: !guard.gate.isOpen, closedForMs },
       pace: { mode: guard.pacer.mode, ratePerSec: guard.pacer.ratePerSec(nowMs) },
       throttle: { mode: lane.throttle.mode, refusalProbability: lane.throttle.refusalProbability(nowMs) },
@@ -211,6 +220,11 @@ export class UpstreamState {
       },
     }
   }
+}
+
+/** What a route with a hedge section knew before an edit. */
+function ownLatency(old: Lane | undefined, parent: Lane): LatencyWindow | null {
+  return old === undefined || old.hedgeLatency === parent.latency ? null : old.hedgeLatency
 }
 
 function poolLimits(snapshot: UpstreamSnapshot): LimitSettings {

@@ -78,6 +78,13 @@ const TABLE = {
   FB079: warning('calls whose body is too large to wait'),
   FB081: error('a fault that both answers and breaks off'),
   FB080: warning('a throttle that forgets calls before they fail'),
+  FB090: error('a hedge later than the end of the attempt'),
+  FB091: warning('hedges beside attempts that may not be two'),
+  FB092: error('hedges without a budget'),
+  FB093: error('a hedge whose floor is above its ceiling'),
+  FB094: warning('bounds of a quantile beside a fixed time'),
+  FB095: warning('hedges of a long poll'),
+  FB096: warning('hedges of calls that are never hedged'),
 } as const satisfies Readonly<Record<string, CodeFacts>>
 
 export type MessageCode = keyof typeof TABLE

@@ -1,8 +1,10 @@
 /** From fields as written to the numbers that the request path reads. */
 import type { BackoffSettings, Jitter } from '../core/backoff.js'
+import type { HedgeDelay, HedgeSettings } from '../core/hedge.js'
 import type { EffectivePolicy, RetryHeader, RetryOn, RetrySettings, TimeoutSettings } from '../core/snapshot.js'
 import { parseDurationMs } from './duration.js'
 import type { Fields } from './overlay.js'
+import { parseQuantile } from './quantile.js'
 import { parseSizeBytes } from './size.js'
 
 /** No more than the schema allows; the pool's connections bound it sooner. */
@@ -55,6 +57,7 @@ export function compilePolicy(fields: Fields): EffectivePolicy {
       status: read.value('fault.status') === undefined ? null : read.number('fault.status'),
       abort: read.flag('fault.abort'),
     }),
+    hedge: hedge(read),
     propagate: read.flag('propagate'),
     longPoll: read.flag('longPoll'),
   })
@@ -125,6 +128,24 @@ function onHeaders(fields: Fields): readonly RetryHeader[] {
     list.push(Object.freeze({ name: name.slice(HEADERS.length), value: value === '*' ? null : String(value) }))
   }
   return Object.freeze(list)
+}
+
+function hedge(read: FieldReader): HedgeSettings {
+  return Object.freeze({
+    mode: read.word<HedgeSettings['mode']>('hedge.mode'),
+    after: hedgeDelay(String(read.value('hedge.after'))),
+    maxHedges: read.number('hedge.maxHedges'),
+    minSamples: read.number('hedge.minSamples'),
+    floorMs: read.ms('hedge.floor'),
+    ceilingMs: read.ms('hedge.ceiling'),
+    keyedWrites: read.flag('hedge.keyedWrites'),
+  })
+}
+
+function hedgeDelay(text: string): HedgeDelay {
+  const q = parseQuantile(text)
+  if (q !== null) return Object.freeze({ kind: 'quantile', q })
+  return Object.freeze({ kind: 'fixed', delayMs: parseDurationMs(text) ?? Number.POSITIVE_INFINITY })
 }
 
 function backoff(read: FieldReader, at: string): BackoffSettings {

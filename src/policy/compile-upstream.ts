@@ -85,6 +85,7 @@ function routeOf(route: Route, policy: EffectivePolicy): RouteSnapshot {
       budget: route.budget !== undefined,
       pace: route.pace !== undefined,
       throttle: route.throttle !== undefined,
+      hedge: route.hedge !== undefined,
     }),
   })
 }

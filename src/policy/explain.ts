@@ -16,6 +16,7 @@ import {
   worstTexts,
 } from './explain-words.js'
 import { type Forecast, forecast, retriesInTenSeconds } from './forecast.js'
+import { hedgeTexts } from './hedge-text.js'
 import { otherRoutes } from './other-routes.js'
 import type { EffectiveField } from './provenance.js'
 
@@ -39,11 +40,13 @@ export function explainText(call: ExplainedCall): string {
   const { upstream, route } = call
   const policy = (route ?? upstream).policy
   const future = forecast(policy, call.method, call.headers)
+  const hedged = hedgeTexts(call.method, policy, future)
   const rows: [string, string[]][] = [
     ['upstream', [`${upstream.name}, ${targetText(upstream.target)}`, `${viaText(call)}; it sees ${call.path}`]],
     ['route', [routeText(call), ...otherRouteTexts(othersOf(call))]],
     ['attempts', [attemptsText(future)]],
     ...(future.maxAttempts > 1 ? retryRows(call, future) : []),
+    ...(hedged.length > 0 ? [['hedged', hedged] satisfies [string, string[]]] : []),
     ['at worst', worstTexts(future)],
     ['breaker', [breakerText(call)]],
     ...paceRows(policy.pace),
@@ -56,7 +59,8 @@ export function explainText(call: ExplainedCall): string {
 export function explainData(call: ExplainedCall): object {
   const { method, url, upstream, route, via, path, fields } = call
   const { budget } = (route ?? upstream).policy
-  const { repeatability, maxAttempts, waits, worst } = forecast((route ?? upstream).policy, method, call.headers)
+  const future = forecast((route ?? upstream).policy, method, call.headers)
+  const { repeatability, maxAttempts, waits, worst } = future
   const retriesPer10s = RATES.map(perSecond => ({
     perSecond,
     succeeding: retriesInTenSeconds(budget, perSecond, true),
@@ -78,6 +82,7 @@ export function explainData(call: ExplainedCall): object {
     worstCaseBecause: worst.because,
     worstCaseQueuedMs: finite(worst.queuedMs),
     retriesPer10s,
+    hedged: hedgeTexts(method, (route ?? upstream).policy, future),
     fields,
   }
 }

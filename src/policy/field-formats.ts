@@ -2,6 +2,7 @@
 import { type Finding, type Path, valueAt } from './document.js'
 import { parseDurationMs } from './duration.js'
 import { type FieldFormat, SECTION_FIELDS } from './generated/fields.js'
+import { parseQuantile } from './quantile.js'
 import { formatText, quote } from './schema-words.js'
 import { parseSizeBytes } from './size.js'
 import { durationMeant, fitsFormat, sizeMeant, unitText } from './unit-hints.js'
@@ -35,6 +36,7 @@ function check(sections: unknown, field: Checked, at: Path): Finding[] {
   const value = valueAt(sections, field.path)
   // Any other type is the schema's business.
   if (typeof value !== 'string' || (value === 'none' && field.format === 'duration-or-none')) return []
+  if (field.format === 'duration-or-quantile' && parseQuantile(value) !== null) return []
   const path = [...at, ...field.path]
   const parsed = parserOf(field)(value)
   const allowed = formatText(field.format, field.min, field.max)

@@ -1,5 +1,6 @@
 /** Fields that are each allowed and make no sense together. */
 import type { EffectivePolicy } from '../core/snapshot.js'
+import { HEDGE_RULES } from './hedge-rules.js'
 import { MECHANISM_RULES } from './mechanism-rules.js'
 import type { Rule } from './rule.js'
 
@@ -126,6 +127,7 @@ export const RULES: readonly Rule[] = [
         : null,
   },
   ...MECHANISM_RULES,
+  ...HEDGE_RULES,
 ]
 
 function waitRules(kind: 'backoff' | 'throttled'): Rule[] {

@@ -99,6 +99,8 @@ const SCALARS: Readonly<Record<string, readonly string[]>> = {
   'spec.breaker.maxOpenFor': ['maxejectiontime'],
   'spec.breaker.slowCall.after': ['slowcalldurationthreshold', 'slowcallduration'],
   'spec.breaker.slowCall.ratio': ['slowcallratethreshold', 'slowcallratio'],
+  'spec.hedge.after': ['hedgedelay', 'hedgingdelay'],
+  'spec.hedge.maxHedges': ['maxhedgedattempts'],
   'spec.limits.maxInFlight': [
     'maxconcurrentcalls',
     'maxconcurrency',
@@ -140,6 +142,7 @@ const SECTIONS: Readonly<Record<string, readonly string[]>> = {
   'spec.pace': ['ratelimit', 'ratelimiter', 'ratelimiting', 'pacing'],
   'spec.throttle': ['adaptivethrottling', 'adaptivethrottler', 'admissioncontrol'],
   'spec.fault': ['faultinjection', 'chaos'],
+  'spec.hedge': ['hedging', 'hedgepolicy', 'hedgingpolicy'],
   'spec.limits': ['bulkhead', 'threadpool', 'concurrency'],
   'spec.pool': ['connectionpool'],
 }

@@ -50,6 +50,7 @@ export function overlay(below: Fields, layer: Layer): Fields {
   const sections = valueAt(layer.document.root, layer.at)
   if (typeof sections !== 'object' || sections === null) return below
   const fields = new Map(below)
+  switchOn(fields, layer, sections)
   for (const [name, path] of FIELDS) {
     const value = valueAt(sections, path)
     if (value === undefined) continue
@@ -63,6 +64,18 @@ function add(fields: Map<string, Field>, layer: Layer, name: string, below: Path
   const path = [...layer.at, ...below]
   const faulty = isFaulty(layer.faults, path)
   fields.set(name, faulty ? { value: fields.get(name)?.value, layer, path, faulty } : { value, layer, path })
+}
+
+/** What is off unless it is written, and the mode that writing it means. */
+const SWITCHES = [['hedge', 'enabled']] as const
+
+/** Who writes such a section wants it, unless some layer has said in what mode. */
+function switchOn(fields: Map<string, Field>, layer: Layer, sections: object): void {
+  for (const [name, value] of SWITCHES) {
+    const section = valueAt(sections, [name])
+    if (typeof section !== 'object' || section === null || fields.get(`${name}.mode`)?.layer !== null) continue
+    fields.set(`${name}.mode`, { value, layer, path: [...layer.at, name] })
+  }
 }
 
 function addHeaders(fields: Map<string, Field>, layer: Layer, path: Path, value: unknown): void {

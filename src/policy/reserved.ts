@@ -1,12 +1,10 @@
 /** Keys that have a meaning in forbear, but not in this version. */
 import { type Path, pathText } from './document.js'
 
-const SECTIONS = new Set(['hedge', 'poll', 'park', 'fallback'])
+const SECTIONS = new Set(['poll', 'park', 'fallback'])
 
 /** What other tools call them. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
-  hedging: 'hedge',
-  hedgePolicy: 'hedge',
   polling: 'poll',
 }
 

@@ -4,6 +4,7 @@ import { repeatability } from '../core/idempotency.js'
 import type { EffectivePolicy, RouteSnapshot } from '../core/snapshot.js'
 import { routeMatchOf } from './compile-upstream.js'
 import { message, type ParsedDocument, type Path, valueAt, whereText } from './document.js'
+import { hedgeMessages } from './hedge-rules.js'
 import type { PolicyMessage } from './messages.js'
 import type { Fields } from './overlay.js'
 import { written } from './rule-messages.js'
@@ -35,7 +36,11 @@ export function routeMessages(
     const name = valueAt(document.root, [...path, 'name'])
     if (cover === undefined) {
       earlier.push({ match, path, name })
-      return [...longPollMessages(document, path, faulty), ...repeatMessages(document, path, route, match)]
+      return [
+        ...longPollMessages(document, path, faulty),
+        ...repeatMessages(document, path, route, match),
+        ...hedgeMessages(document, path, route.policy, match),
+      ]
     }
     const text = `no call reaches this route: the route ${quote(cover.name)} at ${whereText(document, cover.path)} comes first and matches all of them`
     return [message(document, { code: 'FB065', path: [...path, 'match'], mark: 'key', text })]

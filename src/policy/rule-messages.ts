@@ -22,6 +22,7 @@ function applyRule(rule: Rule, fields: Fields, policy: EffectivePolicy): PolicyM
   const marked = rule.fields
     .flatMap(name => written(fields, name) ?? [])
     .reduce((last, next) => (next.layer.rank > last.layer.rank ? next : last))
+  if (rule.last !== undefined && (written(fields, rule.last)?.layer.rank ?? 0) < marked.layer.rank) return []
   const text = rule.text(
     policy,
     name => nameOf(fields, name, marked),

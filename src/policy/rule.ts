@@ -14,6 +14,8 @@ export interface Rule {
   readonly also?: readonly string[]
   /** It speaks only when one layer wrote all of `fields`: a later layer may well make void what an earlier one wrote. */
   readonly together?: boolean
+  /** It speaks only when no later layer than the one that wrote this field wrote any other of `fields`. */
+  readonly last?: string
   /** What is wrong, or `null`. */
   readonly text: (policy: EffectivePolicy, name: Name, wrote: (field: string) => boolean) => string | null
 }

@@ -41,7 +41,13 @@ export function allowedText(schema: FieldSchema): string {
 
 export function formatText(format: string, min: string | undefined, max: string | undefined): string {
   const example = format === 'size' ? 'a size such as 64KiB' : 'a duration such as 250ms or 1m30s'
-  return `${example}, from ${min} to ${max}${format.endsWith('-or-none') ? ', or none' : ''}`
+  return `${example}, from ${min} to ${max}${OR[format] ?? ''}`
+}
+
+/** What may stand there instead. */
+const OR: Readonly<Record<string, string>> = {
+  'duration-or-none': ', or none',
+  'duration-or-quantile': ', or a quantile from p50 to p99.9',
 }
 
 /** `a, b or c`. */

@@ -14,6 +14,7 @@ const MAIN_KEYS: Readonly<Record<string, string>> = {
   pace: 'mode',
   fault: 'percent',
   slowCall: 'after',
+  hedge: 'after',
   backoff: 'base',
   throttled: 'base',
   retryAfter: 'cap',
@@ -32,6 +33,7 @@ const OFF: Readonly<Record<string, string>> = {
   pace: 'mode: disabled',
   fault: 'percent: 0',
   slowCall: 'after: none',
+  hedge: 'mode: disabled',
 }
 
 const ALWAYS_ON = new Set(['retry', 'timeouts', 'budget', 'backoff', 'throttled', 'retryAfter', 'pool', 'limits'])
@@ -101,7 +103,7 @@ export function switchText(parent: Path, key: string, value: unknown): string | 
   const section = String(parent.at(-1))
   if (!['enabled', 'enable', 'disabled', 'disable'].includes(word) || section === 'breaker') return null
   const off = NO.test(String(value)) !== word.startsWith('dis')
-  if (!ALWAYS_ON.has(section)) return 'there is no such switch; remove it'
+  if (!ALWAYS_ON.has(section) && (!off || OFF[section] === undefined)) return 'there is no such switch; remove it'
   if (!off) return `there is no such switch, ${section} is on without it; remove it`
   if (OFF[section] === undefined) return `there is no such switch, ${section} cannot be turned off; remove it`
   const what = section === 'retry' ? 'retries' : section

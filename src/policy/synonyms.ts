@@ -2,6 +2,7 @@
 const WORDS: Readonly<Record<string, readonly string[]>> = {
   disabled: ['off', 'no', 'false', 'none', 'disable'],
   enforce: ['on', 'yes', 'true', 'enabled', 'enable', 'enforcing', 'active'],
+  enabled: ['on', 'yes', 'true', 'enable', 'active', 'enforce'],
   observe: ['dryrun', 'monitor', 'shadow', 'permissive', 'report', 'audit', 'log'],
   refuse: ['reject', 'fail', 'failfast', 'deny', 'error', 'drop'],
   wait: ['queue', 'hold', 'block', 'buffer', 'rideout'],

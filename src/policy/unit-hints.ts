@@ -1,6 +1,7 @@
 /** Durations and sizes as other tools write them, in the form that policies have. */
 import { parseDurationMs } from './duration.js'
 import { durationText } from './duration-text.js'
+import { parseQuantile } from './quantile.js'
 import type { FieldSchema } from './schema-words.js'
 import { parseSizeBytes } from './size.js'
 
@@ -18,6 +19,7 @@ export function formatOf(schema: FieldSchema): Format | null {
 
 export function fitsFormat(text: string, { format, min, max }: Format): boolean {
   if (text === 'none') return format === 'duration-or-none'
+  if (format === 'duration-or-quantile' && parseQuantile(text) !== null) return true
   const parse = format === 'size' ? parseSizeBytes : parseDurationMs
   const [value, lowest, highest] = [text, min, max].map(parse)
   return value !== null && value !== undefined && value >= (lowest ?? 0) && value <= (highest ?? 0)

@@ -4,7 +4,7 @@
  */
 import type { BreakerState, TransitionReason } from '../core/breaker-rules.js'
 import type { RetryCause } from '../core/classify.js'
-import type { DenialReason, Outcome } from '../core/reasons.js'
+import type { DenialReason, HedgeResult, Outcome } from '../core/reasons.js'
 
 /** One request is over. The access log is one line of this. */
 export interface RequestFinished {
@@ -21,6 +21,8 @@ export interface RequestFinished {
   /** Why the last failed attempt was not followed by another, worth one though it was; `null` = that never came up. */
   readonly denied: DenialReason | null
   readonly attempts: number
+  /** Those of them that were sent beside another. */
+  readonly hedges: number
   /** From the arrival of the head to the end of the answer, ms. */
   readonly durationMs: number
   /** From the arrival of the head to the accepted response head, ms; `null` when none came. */
@@ -52,6 +54,8 @@ export interface AttemptFinished {
     | 'cut'
     | 'aborted'
     | 'deadline'
+    /** Ended because another attempt of the same request had won. */
+    | 'lost'
   readonly durationMs: number
 }
 
@@ -104,6 +108,14 @@ export interface TunnelClosed {
   readonly bytesToUpstream: number
   readonly bytesToApp: number
   readonly generation: number
+}
+
+/** What became of a hedge, or why one that was due was not sent. */
+export interface HedgeDecided {
+  readonly type: 'hedge-decided'
+  readonly upstream: string
+  readonly route: string | null
+  readonly result: HedgeResult
 }
 
 export interface BreakerChanged {
@@ -187,6 +199,7 @@ export type ForbearEvent =
   | RetryDenied
   | FaultInjected
   | TunnelClosed
+  | HedgeDecided
   | BreakerChanged
   | GateChanged
   | PolicyReloaded

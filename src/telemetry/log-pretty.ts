@@ -31,5 +31,6 @@ function sentenceOf(line: Line): string {
   const denied = line['denied'] === null || line['denied'] === line['outcome'] ? '' : ` (no retry: ${line['denied']})`
   const outcome = `${line['status']} ${line['outcome']}${flags}${denied}`
   const attempts = line['attempts'] === 1 ? '1 attempt' : `${line['attempts']} attempts`
-  return `${call}  ${outcome}  ${attempts}, ${line['durationMs']} ms`
+  const hedged = line['hedges'] === 0 ? '' : ` (${line['hedges']} hedged)`
+  return `${call}  ${outcome}  ${attempts}${hedged}, ${line['durationMs']} ms`
 }

@@ -3,6 +3,7 @@
  * operator should see of breakers, gates, policies and listeners.
  */
 import pino from 'pino'
+import type { Outcome } from '../core/reasons.js'
 import type { EventSink, ForbearEvent } from './events.js'
 import { accessFields, faultFields, retryFields, tunnelFields } from './log-access.js'
 import { operatorLine } from './log-operator.js'
@@ -10,7 +11,7 @@ import { prettyStream } from './log-pretty.js'
 import { createLogWriter, type LogWriter } from './log-writer.js'
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
-/** `errors`: outcome other than delivered, or status from 500. Independent of the level. */
+/** `errors`: outcome other than delivered and hedge-won, or status from 500. Independent of the level. */
 export type AccessLog = 'all' | 'errors' | 'off'
 export type LogFields = Readonly<Record<string, unknown>>
 
@@ -71,7 +72,7 @@ export function createLogSink(options: LogOptions): LogSink {
     if (event.type === 'request-finished') {
       const wanted =
         options.accessLog === 'all' ||
-        (options.accessLog === 'errors' && (event.outcome !== 'delivered' || event.status >= 500))
+        (options.accessLog === 'errors' && (!isGood(event.outcome) || event.status >= 500))
       if (wanted) access(event.status >= 500 ? 'warn' : 'info', accessFields(event))
     } else if (event.type === 'retry-scheduled') {
       if (options.accessLog !== 'off') access('info', retryFields(event))
@@ -79,7 +80,7 @@ export function createLogSink(options: LogOptions): LogSink {
       if (options.accessLog !== 'off') access('info', faultFields(event))
     } else if (event.type === 'tunnel-closed') {
       if (options.accessLog === 'all') access('info', tunnelFields(event))
-    } else if (event.type === 'attempt-finished' || event.type === 'retry-denied') {
+    } else if (event.type === 'attempt-finished' || event.type === 'retry-denied' || event.type === 'hedge-decided') {
       if (debug) operator.debug(event, event.type)
     } else {
       const { level, message, fields } = operatorLine(event)
@@ -99,6 +100,10 @@ export function createLogSink(options: LogOptions): LogSink {
       writer.drain(FLUSH_PATIENCE_MS)
     },
   }
+}
+
+function isGood(outcome: Outcome): boolean {
+  return outcome === 'delivered' || outcome === 'hedge-won'
 }
 
 /** Many lines share a second; formatting a date costs as much as half a line. */

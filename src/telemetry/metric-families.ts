@@ -50,6 +50,12 @@ const COUNTERS: readonly MetricFamily[] = [
     labels: kind => ({ kind }),
   }),
   scopeCounter({
+    name: 'forbear_hedges_total',
+    help: 'Attempts sent beside a late one: won, lost, failed or aborted; observed, or the reason for which one that was due was not sent.',
+    of: scope => scope.hedges,
+    labels: result => ({ result }),
+  }),
+  scopeCounter({
     name: 'forbear_breaker_transitions_total',
     help: 'Changes of breaker state; mode observe: counted only, nothing was refused.',
     of: scope => scope.transitions,

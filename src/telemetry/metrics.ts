@@ -104,6 +104,9 @@ function count(event: Counted, scope: ScopeTally, overflow: ScopeTally): void {
     case 'fault-injected':
       if (!scope.fault(event)) overflow.fault(event)
       break
+    case 'hedge-decided':
+      if (!scope.hedge(event)) overflow.hedge(event)
+      break
     case 'breaker-changed':
       if (!scope.transition(event)) overflow.transition(event)
       break

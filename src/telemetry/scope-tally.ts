@@ -2,6 +2,7 @@ import type {
   AttemptFinished,
   BreakerChanged,
   FaultInjected,
+  HedgeDecided,
   RequestFinished,
   RetryDenied,
   RetryScheduled,
@@ -38,6 +39,7 @@ export class ScopeTally {
   readonly attempts: WordCounts
   readonly retries: WordCounts
   readonly denied: WordCounts
+  readonly hedges: WordCounts
   /** By reason; slot = new state × observed only. */
   readonly transitions: WordCounts
   /** By kind. */
@@ -52,6 +54,7 @@ export class ScopeTally {
     this.attempts = new WordCounts(CODE_CLASSES.length, cap)
     this.retries = new WordCounts(1, cap)
     this.denied = new WordCounts(1, cap)
+    this.hedges = new WordCounts(1, cap)
     this.transitions = new WordCounts(BREAKER_STATES.length * 2, cap)
     this.faults = new WordCounts(1, cap)
     this.requestSeconds = new Histogram(LATENCY_BOUNDS_S, cap)
@@ -60,7 +63,7 @@ export class ScopeTally {
   }
 
   get series(): number {
-    const counts = [this.requests, this.attempts, this.retries, this.denied, this.transitions, this.faults]
+    const counts = [this.requests, this.attempts, this.retries, this.denied, this.hedges, this.transitions, this.faults]
     const histograms = [this.requestSeconds, this.attemptSeconds, this.backoffSeconds]
     return [...counts, ...histograms].reduce((sum, each) => sum + each.series, 0)
   }
@@ -95,6 +98,10 @@ export class ScopeTally {
 
   fault(event: FaultInjected): boolean {
     return this.faults.add(event.kind, 0)
+  }
+
+  hedge(event: HedgeDecided): boolean {
+    return this.hedges.add(event.result, 0)
   }
 
   transition(event: BreakerChanged): boolean {

@@ -1,5 +1,6 @@
 /** What `/status` and the gauges read on demand. */
 import type { BreakerState } from '../core/breaker-rules.js'
+import type { HedgeSettings } from '../core/hedge.js'
 
 /** What an operator sees of one upstream (or route with own instances); `/status` and gauges read it on demand. */
 export interface UpstreamStatus {
@@ -15,6 +16,13 @@ export interface UpstreamStatus {
     readonly held: 'open' | 'closed' | null
   }
   readonly budget: { readonly balance: number; readonly ratio: number }
+  readonly hedge: {
+    readonly mode: HedgeSettings['mode']
+    /** How late an attempt must be now; `null` = none is sent. */
+    readonly afterMs: number | null
+    /** Hedges that the budget would grant. */
+    readonly balance: number
+  }
   readonly gate: { readonly closed: boolean; readonly closedForMs: number }
   /** Calls a second; `Infinity` = no limit is known. */
   readonly pace: { readonly mode: string; readonly ratePerSec: number }

@@ -132,8 +132,8 @@ describe('of a field', () => {
   })
 
   test.for([
-    ['hedge', 'hedge'],
-    ['spec.routes[0].hedge.after', 'hedge'],
+    ['park', 'park'],
+    ['spec.routes[0].poll.until', 'poll'],
   ])('a mechanism that is not there yet is told as forbear check tells it: %s', async ([field, name]) => {
     expect(await bare('--field', field as string)).toBe(EXIT.usage)
     expect(complained).toBe(`forbear: ${name} is not in this version of forbear\n`)

@@ -312,3 +312,82 @@ describe('retry budget over random traces', () => {
     )
   })
 })
+
+describe('hedges on the budget', () => {
+  const drainHedges = (budget: RetryBudget, nowMs: number) => {
+    let granted = 0
+    while (granted < 10_000 && budget.tryWithdrawHedge(nowMs) !== null) granted++
+    return granted
+  }
+
+  it('get half of it, in the window and in every second', () => {
+    const budget = budgetOf({ minPerSecond: 0 })
+    for (let second = 1; second <= 9; second++) feed(budget, 100, second * 1000)
+    expect(budget.hedgeBalance(9000)).toBeCloseTo(90, 3)
+    // 100 first attempts in the last second allow 20 of any kind.
+    expect(drainHedges(budget, 9000)).toBe(10)
+    expect(drain(budget, 9000)).toBe(10)
+  })
+
+  it('get what retries have left where that is less', () => {
+    const budget = budgetOf()
+    expect(drain(budget, 0)).toBe(5)
+    expect([budget.hedgeBalance(0), drainHedges(budget, 0)]).toEqual([expect.closeTo(0), 0])
+  })
+
+  it('give back what they did not use, to retries as well', () => {
+    const budget = budgetOf({ minPerSecond: 0.2 })
+    const taken = budget.tryWithdrawHedge(0) as Withdrawal
+    expect([drainHedges(budget, 0), budget.balance(0)]).toEqual([0, expect.closeTo(1)])
+    budget.giveBack(taken, 0)
+    budget.giveBack(taken, 0)
+    expect([budget.hedgeBalance(0), budget.balance(0)]).toEqual([expect.closeTo(1), expect.closeTo(2)])
+    expect(drain(budget, 0)).toBe(2)
+  })
+
+  it('never pass half, nor with retries the whole, whatever is asked and given back, also when the settings move', () => {
+    fc.assert(
+      fc.property(
+        fc.array(
+          fc.record({
+            ms: fc.integer({ min: 0, max: 700 }),
+            act: fc.constantFrom('call', 'call', 'call', 'hedge', 'hedge', 'retry', 'back', 'edit'),
+          }),
+          { maxLength: 300 },
+        ),
+        steps => {
+          const budget = budgetOf()
+          const [successes, hedges, all]: [number[], number[], number[]] = [[], [], []]
+          const live: { readonly withdrawal: Withdrawal; readonly at: number; readonly hedge: boolean }[] = []
+          let now = 0
+          for (const { ms, act } of steps) {
+            now += ms
+            // What a slot of the window holds leaves with it: count what surely lies inside.
+            const within = (list: readonly number[]) => list.filter(at => at > now - 9_000).length
+            if (act === 'call') {
+              budget.onFirstAttempt(now)
+              budget.onFirstSuccess(now)
+              successes.push(now)
+            } else if (act === 'edit') budget.reconfigure({ ...DEFAULTS }, now)
+            else if (act === 'back') {
+              const one = live.pop()
+              if (one === undefined) continue
+              budget.giveBack(one.withdrawal, now)
+              all.splice(all.indexOf(one.at), 1)
+              if (one.hedge) hedges.splice(hedges.indexOf(one.at), 1)
+            } else {
+              const withdrawal = act === 'hedge' ? budget.tryWithdrawHedge(now) : budget.tryWithdraw(now, now)
+              if (withdrawal === null) continue
+              live.push({ withdrawal, at: now, hedge: act === 'hedge' })
+              all.push(now)
+              if (act === 'hedge') hedges.push(now)
+            }
+            const most = 0.2 * successes.filter(at => at > now - 10_000).length + 5
+            if (act === 'hedge') expect(within(hedges)).toBeLessThanOrEqual(most / 2 + 1e-6)
+            if (act === 'hedge' || act === 'retry') expect(within(all)).toBeLessThanOrEqual(most + 1e-6)
+          }
+        },
+      ),
+    )
+  })
+})

@@ -23,9 +23,15 @@ function documented(field: Field, path: string): [string, unknown][] {
 const sections = Object.keys(BUILT_IN).filter(name => name !== 'propagate' && name !== 'longPoll')
 const defaults = sections.flatMap(name => documented($defs[name] ?? {}, name))
 
+/** Whose being written turns it on. */
+const OFF_UNLESS_WRITTEN = ['hedge']
+
 /** `retry.backoff.jitter` → `retry: { backoff: { jitter: … } }` */
 function written(path: string, value: unknown): string {
   const keys = path.split('.')
+  const [section = '', key] = keys
+  if (OFF_UNLESS_WRITTEN.includes(section) && key !== 'mode')
+    return `${section}: { mode: disabled, ${key}: ${JSON.stringify(value)} }`
   const opened = keys.map((key, n) => (n === 0 ? `${key}: ` : `{ ${key}: `)).join('')
   return `${opened}${JSON.stringify(value)}${' }'.repeat(keys.length - 1)}`
 }

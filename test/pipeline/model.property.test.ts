@@ -48,6 +48,7 @@ const policies = fc.record({
   maxWaiting: fc.constantFrom(0, 3, 30, 30, 30),
   maxAttempts: fc.constantFrom(1, 2, MAX_ATTEMPTS, MAX_ATTEMPTS),
   ownRoute: fc.boolean(),
+  hedgeAfterMs: fc.constantFrom(null, 5, 40, 400),
   host: fc.constantFrom('a.example.com', 'a.example.com', 'b.example.com'),
 })
 type Choice = typeof policies extends fc.Arbitrary<infer T> ? T : never
@@ -79,14 +80,17 @@ const step = fc.oneof(
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
 
 function upstreamOf(choice: Choice): UpstreamPart {
-  const { whenOpen, mode, scope, maxInFlight, maxWaiting, maxAttempts, ownRoute, host } = choice
+  const { whenOpen, mode, scope, maxInFlight, maxWaiting, maxAttempts, ownRoute, host, hedgeAfterMs } = choice
   const policy: PolicyPart = {
     timeouts: { totalMs: TOTAL_MS, attemptMs: 1000 },
     retry: { maxAttempts, retryAfter: { scope, capMs: 4000 } },
     breaker: { whenOpen, mode, consecutiveFailures: 4, minRequests: 8, maxOpenForMs: 3000 },
     limits: { maxInFlight, maxWaiting },
+    ...(hedgeAfterMs !== null && {
+      hedge: { mode: 'enabled', after: { kind: 'fixed', delayMs: hedgeAfterMs }, maxHedges: 2, keyedWrites: true },
+    }),
   }
-  const own = { breaker: ownRoute, limits: ownRoute, budget: ownRoute }
+  const own = { breaker: ownRoute, limits: ownRoute, budget: ownRoute, hedge: ownRoute }
   return { host, policy, maxConnections: 5, routes: [{ name: 'r', path: '/r', own }] }
 }
 
@@ -129,7 +133,7 @@ class Model {
     const { stage } = this
     this.#weather = { usual: reply(200), odd: reply(200), oddEvery: 2 }
     stage.pipeline.switches.turnRetriesOff(0)
-    this.#edit({ ...this.#present, maxInFlight: 3, maxWaiting: 30 })
+    this.#edit({ ...this.#present, maxInFlight: 3, maxWaiting: 30, hedgeAfterMs: null })
     stage.pipeline.forceBreaker('api', 'auto')
     for (const call of stage.calls) if (call.body?.complete === false) call.body.end()
     await stage.finish()

@@ -25,6 +25,7 @@ describe('what is told of a request', () => {
         outcome: 'delivered',
         denied: null,
         attempts: 2,
+        hedges: 0,
         durationMs: 315,
         headMs: 215,
         waitedMs: 200,

@@ -15,7 +15,7 @@ function route(
     name,
     match: { methods: methods === null ? null : new Set(methods), path, headers },
     policy,
-    own: { breaker: false, limits: false, budget: false, throttle: false, pace: false },
+    own: { breaker: false, limits: false, budget: false, throttle: false, pace: false, hedge: false },
   }
 }
 

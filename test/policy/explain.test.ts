@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { RouteSnapshot } from '../../src/core/snapshot.js'
+import type { EffectivePolicy, RouteSnapshot } from '../../src/core/snapshot.js'
 import { type ExplainedCall, explainData, explainText } from '../../src/policy/explain.js'
 import { effectivePolicy } from './support/effective-policy.js'
 import { upstreamSnapshot } from './support/upstream-snapshot.js'
@@ -8,7 +8,7 @@ const route: RouteSnapshot = {
   name: 'read-order',
   match: { methods: new Set(['GET']), path: { kind: 'exact', segments: ['orders', null] }, headers: [] },
   policy: effectivePolicy(),
-  own: { breaker: false, limits: false, budget: false, throttle: false, pace: false },
+  own: { breaker: false, limits: false, budget: false, throttle: false, pace: false, hedge: false },
 }
 
 const call = (changes: Partial<ExplainedCall> = {}): ExplainedCall => ({
@@ -195,5 +195,55 @@ test('tools get the same as data, that survives JSON', () => {
     maxAttempts: 3,
     worstCaseMs: 10_000,
     retriesPer10s: [{ perSecond: 1, succeeding: 7, failing: 5 }, { succeeding: 25 }, { succeeding: 181, failing: 5 }],
+  })
+})
+
+describe('of hedging it is said', () => {
+  const told = (hedge: Partial<EffectivePolicy['hedge']>, more: Partial<ExplainedCall> = {}, rest: object = {}) => {
+    const policy = effectivePolicy({ hedge: { ...effectivePolicy().hedge, mode: 'enabled', ...hedge }, ...rest })
+    const text = explainText(call({ upstream: upstreamSnapshot('shop', { policy }), route: null, ...more }))
+    return /^hedged +(.*?)(?=^at worst)/ms.exec(text)?.[1]?.replace(/\n +/g, '\n').trimEnd() ?? null
+  }
+
+  test('nothing where it is off', () => {
+    expect(told({ mode: 'disabled' })).toBeNull()
+  })
+
+  test('when one is sent and what it may cost', () => {
+    expect(
+      told({}),
+    ).toBe(`later than 95 % of the last answers (at least 5ms, at most 10s, once 100 are known), one more call goes out on another connection
+the first good answer counts and ends the others; a failure brings the next one forward, unless it asks for a pause
+never while the breaker is not closed, the gate is shut or no slot is free
+about 5 % more calls; never more in 10s than half of the budget: 3 at 1 a second, 12 at 10 a second, 90 at 100 a second`)
+  })
+
+  test('that a fixed time is one, and how many there may be', () => {
+    const after = { kind: 'fixed', delayMs: 50 } as const
+    expect(told({ after })).toMatch(/^without an answer after 50ms, one more call goes out on another connection\n/)
+    // Three attempts in all.
+    expect(told({ after, maxHedges: 4 })).toMatch(/^without an answer after 50ms, up to 2 more calls go out, each/)
+  })
+
+  test('that observing only counts', () => {
+    expect(told({ mode: 'observe' })).toMatch(/, one more call would go out; it is only counted$/)
+  })
+
+  const { retry } = effectivePolicy()
+  test.for([
+    ['POST', {}, {}, 'never: POST is not hedged, only GET, HEAD and OPTIONS are'],
+    ['POST', { keyedWrites: true }, {}, 'never: POST is hedged only with an idempotency key'],
+    ['GET', {}, { longPoll: true }, 'never: the answer of a long poll is never late'],
+    ['GET', {}, { retry: { ...retry, maxAttempts: 1 } }, 'never: a hedge is an attempt, and only one is allowed'],
+  ] as const)('%s with %j and %j: %s', ([method, hedge, rest, expected]) => {
+    expect(told(hedge, { method }, rest)).toBe(expected)
+  })
+
+  test('the same to tools', () => {
+    const policy = effectivePolicy({ hedge: { ...effectivePolicy().hedge, mode: 'enabled' } })
+    const data = explainData(call({ upstream: upstreamSnapshot('shop', { policy }), route: null }))
+    expect(data).toMatchObject({
+      hedged: [expect.stringMatching(/^later than 95 %/), ...Array(3).fill(expect.any(String))],
+    })
   })
 })

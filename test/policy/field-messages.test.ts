@@ -15,7 +15,26 @@ describe('a mistake in a field', () => {
     ['"retry ": { maxAttempts: 3 }', 'spec["retry "]  unknown key "retry "; did you mean retry? [FB030]'],
     ['maxAttempts: 3', 'spec.maxAttempts  unknown key "maxAttempts" here; it belongs under spec.retry [FB030]'],
     ['budget: { frob: 1 }', 'spec.budget.frob  unknown key "frob"; known here: ratio, window, minPerSecond [FB030]'],
-    ['hedge: { after: p95 }', 'spec.hedge  hedge is not in this version of forbear; remove it [FB031]'],
+    ['poll: { maxWait: 5m }', 'spec.poll  poll is not in this version of forbear; remove it [FB031]'],
+    [
+      'hedge: { after: p9 }',
+      'spec.hedge.after  "p9" is not a duration such as 250ms or 1m30s, from 1ms to 10m, or a quantile from p50 to p99.9 [FB037]',
+    ],
+    [
+      'hedge: { after: 50 }',
+      'spec.hedge.after  expected a duration such as 250ms or 1m30s, from 1ms to 10m, or a quantile from p50 to p99.9, got 50: add a unit, such as 50s or 50ms [FB034]',
+    ],
+    [
+      'hedge: { after: 11m }',
+      'spec.hedge.after  11m is out of range: a duration such as 250ms or 1m30s, from 1ms to 10m, or a quantile from p50 to p99.9 [FB036]',
+    ],
+    ['hedge: p95', 'spec.hedge  expected a mapping, got the text "p95": write { after: p95 } [FB034]'],
+    ['hedge: off', 'spec.hedge  expected a mapping, got the text "off": write { mode: disabled } [FB034]'],
+    ['hedge: { mode: on }', 'spec.hedge.mode  "on" is not enabled, observe or disabled; did you mean enabled? [FB035]'],
+    [
+      'hedge: { enabled: false }',
+      'spec.hedge.enabled  unknown key "enabled": there is no such switch; to turn hedge off, write mode: disabled [FB030]',
+    ],
     [
       'routes: [{ name: a, match: {}, fallback: { status: 200 } }]',
       'spec.routes[0].fallback  fallback is not in this version of forbear; remove it [FB031]',
@@ -169,7 +188,7 @@ describe('a mistake in a field', () => {
     ...(
       [
         ['retryOn: [503]', 'spec', 'retryOn', 'under spec.retry'],
-        ['mode: observe', 'spec', 'mode', 'under spec.breaker, spec.pace or spec.throttle'],
+        ['mode: observe', 'spec', 'mode', 'under spec.breaker, spec.pace, spec.throttle or spec.hedge'],
         ['window: 1s', 'spec', 'window', 'under spec.budget, spec.breaker or spec.throttle'],
         [
           'retry: { cap: 1s }',
@@ -199,7 +218,7 @@ describe('a mistake in a field', () => {
       'retry:\nmaxAttempts: 3\nretryOn: [503]',
       'spec.retry  retry is empty: maxAttempts and retryOn stand beside it and belong under it; indent them [FB033]',
     ],
-    ['hedging: { enabled: on }', 'spec.hedging  hedge is not in this version of forbear; remove it [FB031]'],
+    ['hedging: { enabled: on }', 'spec.hedging  unknown key "hedging"; did you mean hedge? [FB030]'],
     [
       'retry: { retryOn: [conect] }',
       'spec.retry.retryOn[0]  "conect" is not connect, reset, timeout, or a status from 400 to 599 without quotes; did you mean connect? [FB037]',

@@ -103,10 +103,24 @@ routes:
       path: { kind: 'exact', segments: ['v1', 'orders', null] },
       headers: [{ name: 'x-tenant', value: 'gold' }],
     })
-    expect(route?.own).toEqual({ breaker: true, limits: false, budget: true, throttle: false, pace: false })
+    expect(route?.own).toEqual({
+      breaker: true,
+      limits: false,
+      budget: true,
+      throttle: false,
+      pace: false,
+      hedge: false,
+    })
     expect(route?.policy.longPoll).toBe(true)
     expect(other?.match).toEqual({ methods: null, path: { kind: 'any' }, headers: [] })
-    expect(other?.own).toEqual({ breaker: false, limits: true, budget: false, throttle: false, pace: false })
+    expect(other?.own).toEqual({
+      breaker: false,
+      limits: true,
+      budget: false,
+      throttle: false,
+      pace: false,
+      hedge: false,
+    })
   })
 
   it('can be cloned to another thread', () => {

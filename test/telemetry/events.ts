@@ -11,6 +11,7 @@ export function requestFinished(over: Partial<RequestFinished> = {}): RequestFin
     outcome: 'delivered',
     denied: null,
     attempts: 1,
+    hedges: 0,
     durationMs: 12.3456,
     headMs: 11.2345,
     waitedMs: 0,

@@ -62,6 +62,7 @@ describe('the access log', () => {
       flags: '-',
       denied: null,
       attempts: 1,
+      hedges: 0,
       durationMs: 12.35,
       headMs: 11.23,
       waitedMs: 0,
@@ -246,11 +247,13 @@ describe("an operator's log", () => {
         durationMs: 3,
       },
       { type: 'retry-denied', upstream: 'payments', route: null, attempt: 1, reason: 'budget-exhausted' },
+      { type: 'hedge-decided', upstream: 'payments', route: null, result: 'won' },
     ]
     expect(logged(events)).toEqual([])
     expect(logged(events, { level: 'debug' })).toMatchObject([
       { msg: 'attempt-finished', status: 503 },
       { msg: 'retry-denied', reason: 'budget-exhausted' },
+      { msg: 'hedge-decided', result: 'won' },
     ])
   })
 

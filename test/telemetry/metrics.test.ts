@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { DELIVERED_OUTCOMES, type DenialReason, OWN_REASONS, UNANSWERED_OUTCOMES } from '../../src/core/reasons.js'
+import {
+  DELIVERED_OUTCOMES,
+  type DenialReason,
+  type HedgeResult,
+  OWN_REASONS,
+  UNANSWERED_OUTCOMES,
+} from '../../src/core/reasons.js'
 import type { AttemptFinished, BreakerChanged, ForbearEvent } from '../../src/telemetry/events.js'
 import { createMetrics, type Metrics } from '../../src/telemetry/metrics.js'
 import type { SidecarStatus } from '../../src/telemetry/status.js'
@@ -142,6 +148,29 @@ describe('retries', () => {
       expect(series('forbear_backoff_seconds_sum')[0]?.value).toBeCloseTo(0.3)
     },
   )
+
+  const hedges: Record<HedgeResult, true> = {
+    won: true,
+    lost: true,
+    failed: true,
+    aborted: true,
+    observed: true,
+    'retries-exhausted': true,
+    deadline: true,
+    'breaker-open': true,
+    'gate-closed': true,
+    overloaded: true,
+    'budget-exhausted': true,
+    'retries-off': true,
+    draining: true,
+  }
+  it.each(Object.keys(hedges) as HedgeResult[])('hedges that came to %s are counted apart', async result => {
+    const { metrics, emit } = setUp()
+    emit({ type: 'hedge-decided', upstream: 'payments', route: 'r', result })
+    const { series } = await scrape(metrics)
+    expect(series('forbear_hedges_total')).toEqual([{ upstream: 'payments', route: 'r', result, value: 1 }])
+    expect(series('forbear_retries_total')).toEqual([])
+  })
 
   const denials: Record<DenialReason, true> = {
     'not-repeatable': true,

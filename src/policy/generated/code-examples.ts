@@ -314,9 +314,9 @@ export const CODE_EXAMPLES: readonly CodeExample[] = [
     "meaning": "The key belongs to a mechanism of forbear that is not in this version.",
     "wrong": {
       "kind": "spec",
-      "text": "hedge: { mode: enabled }\n"
+      "text": "park: { accept: prefer }\n"
     },
-    "message": "policies/payments.yaml:6:3  spec.hedge  hedge is not in this version of forbear; remove it [FB031]",
+    "message": "policies/payments.yaml:6:3  spec.park  park is not in this version of forbear; remove it [FB031]",
     "right": {
       "kind": "spec",
       "text": "retry: { maxAttempts: 2 }\n"
@@ -1014,6 +1014,111 @@ export const CODE_EXAMPLES: readonly CodeExample[] = [
     "right": {
       "kind": "spec",
       "text": "throttle: { mode: enabled, window: 30s }\n"
+    }
+  },
+  {
+    "code": "FB090",
+    "severity": "error",
+    "title": "a hedge later than the end of the attempt",
+    "meaning": "The attempt is over by its own clock, or that of the request, before a hedge would be sent beside it. After a failed attempt retries follow, not hedges.",
+    "wrong": {
+      "kind": "spec",
+      "text": "timeouts: { attempt: 300ms }\nhedge: { after: 500ms }\n"
+    },
+    "message": "policies/payments.yaml:7:19  spec.hedge.after  hedge.after 500ms is not before timeouts.attempt 300ms (policies/payments.yaml:6), which ends the attempt: no hedge is ever sent [FB090]",
+    "right": {
+      "kind": "spec",
+      "text": "timeouts: { attempt: 300ms }\nhedge: { after: 50ms }\n"
+    }
+  },
+  {
+    "code": "FB091",
+    "severity": "warning",
+    "title": "hedges beside attempts that may not be two",
+    "meaning": "A hedge counts as one of retry.maxAttempts, which leaves no room for it.",
+    "wrong": {
+      "kind": "spec",
+      "text": "retry: { maxAttempts: 1 }\nhedge: { after: 50ms }\n"
+    },
+    "message": "policies/payments.yaml:7:10  spec.hedge  warning: hedge.mode enabled with retry.maxAttempts 1 (policies/payments.yaml:6): a hedge is an attempt, so none is sent; write retry.maxAttempts: 2 [FB091]",
+    "right": {
+      "kind": "spec",
+      "text": "retry: { maxAttempts: 2 }\nhedge: { after: 50ms }\n"
+    }
+  },
+  {
+    "code": "FB092",
+    "severity": "error",
+    "title": "hedges without a budget",
+    "meaning": "Hedges may use half of the budget, so that late answers leave something for failures. Half of this one is less than one.",
+    "wrong": {
+      "kind": "spec",
+      "text": "budget: { ratio: 0, minPerSecond: 0.15 }\nhedge: { after: 50ms }\n"
+    },
+    "message": "policies/payments.yaml:7:10  spec.hedge  hedge.mode enabled: half of budget.ratio 0 (policies/payments.yaml:6) and budget.minPerSecond 0.15 (policies/payments.yaml:6) over budget.window 10s (the default) is less than one hedge: none is ever granted [FB092]",
+    "right": {
+      "kind": "spec",
+      "text": "budget: { ratio: 0.1 }\nhedge: { after: 50ms }\n"
+    }
+  },
+  {
+    "code": "FB093",
+    "severity": "error",
+    "title": "a hedge whose floor is above its ceiling",
+    "meaning": "The earliest time of a hedge is after its latest.",
+    "wrong": {
+      "kind": "spec",
+      "text": "hedge: { after: p95, floor: 100ms, ceiling: 50ms }\n"
+    },
+    "message": "policies/payments.yaml:6:31  spec.hedge.floor  hedge.floor 100ms is above hedge.ceiling 50ms (policies/payments.yaml:6) [FB093]",
+    "right": {
+      "kind": "spec",
+      "text": "hedge: { after: p95, floor: 50ms, ceiling: 100ms }\n"
+    }
+  },
+  {
+    "code": "FB094",
+    "severity": "warning",
+    "title": "bounds of a quantile beside a fixed time",
+    "meaning": "A fixed time needs no samples and no bounds.",
+    "wrong": {
+      "kind": "spec",
+      "text": "hedge: { after: 50ms, minSamples: 500 }\n"
+    },
+    "message": "policies/payments.yaml:6:37  spec.hedge.minSamples  warning: hedge.minSamples 500 does nothing with hedge.after 50ms (policies/payments.yaml:6): only a quantile such as p95 is bounded by it [FB094]",
+    "right": {
+      "kind": "spec",
+      "text": "hedge: { after: p95, minSamples: 500 }\n"
+    }
+  },
+  {
+    "code": "FB095",
+    "severity": "warning",
+    "title": "hedges of a long poll",
+    "meaning": "The upstream of a long poll answers when it has something to say, so no answer of it is late.",
+    "wrong": {
+      "kind": "spec",
+      "text": "routes: [{ name: events, match: { path: /events }, longPoll: true, hedge: { after: 50ms } }]\n"
+    },
+    "message": "policies/payments.yaml:6:70  spec.routes[0].hedge  warning: hedge does nothing on a route with longPoll: how late is late is not known [FB095]",
+    "right": {
+      "kind": "spec",
+      "text": "routes: [{ name: events, match: { path: /events }, longPoll: true }]\n"
+    }
+  },
+  {
+    "code": "FB096",
+    "severity": "warning",
+    "title": "hedges of calls that are never hedged",
+    "meaning": "An upstream may be at two hedged calls at the same time, so only calls that change nothing are hedged, and writes with an idempotency key where the policy says that the upstream can bear two of them at once.",
+    "wrong": {
+      "kind": "spec",
+      "text": "routes: [{ name: pay, match: { methods: [POST] }, hedge: { after: 50ms } }]\n"
+    },
+    "message": "policies/payments.yaml:6:53  spec.routes[0].hedge  warning: hedge does nothing for POST: only GET, HEAD and OPTIONS are hedged; for writes with an idempotency key, write hedge.keyedWrites: true [FB096]",
+    "right": {
+      "kind": "spec",
+      "text": "routes: [{ name: read, match: { methods: [GET] }, hedge: { after: 50ms } }]\n"
     }
   }
 ]

@@ -87,6 +87,7 @@ export interface UpstreamSpec {
   throttle?: Throttle
   fault?: Fault
   limits?: Limits
+  hedge?: Hedge
   pool?: Pool
   /**
    * Tell the services behind the upstream about a re-send, in the W3C baggage, so that retries of several layers do not multiply.
@@ -538,6 +539,39 @@ export interface Limits {
   maxWaitingBytes?: string
 }
 /**
+ * A second call beside one that is late; the first good answer counts, the other call is ended. Only GET, HEAD and OPTIONS, on another connection, with half of the budget, and never while the breaker is not closed, a gate is shut or no slot is free. Off unless the section is written. A hedge is one of `retry.maxAttempts`. A route that writes this section gets answer times of its own.
+ */
+export interface Hedge {
+  /**
+   * `enabled` sends hedges; `observe` counts those that would be sent; `disabled` does nothing. Where the section is written without it: `enabled`.
+   */
+  mode?: 'enabled' | 'observe' | 'disabled'
+  /**
+   * How late the last attempt must be: a quantile of the answer times of the last 30 to 60 seconds (`p95` = later than 95 of 100), or a fixed time.
+   */
+  after?: string
+  /**
+   * Hedges for one request, at most.
+   */
+  maxHedges?: number
+  /**
+   * Answers that must be known before a quantile counts; until then no hedge is sent.
+   */
+  minSamples?: number
+  /**
+   * Never earlier, whatever the quantile.
+   */
+  floor?: string
+  /**
+   * Never later, whatever the quantile.
+   */
+  ceiling?: string
+  /**
+   * Hedge also calls that carry an idempotency key, the app's or one that `retry.idempotency.generate` adds. Only for upstreams that can bear two calls with one key at the same time.
+   */
+  keyedWrites?: boolean
+}
+/**
  * Connections to the upstream, shared by its routes.
  */
 export interface Pool {
@@ -560,7 +594,7 @@ export interface Route {
   name: string
   match: RouteMatch
   /**
-   * The upstream answers when it has something to say: no attempt clock, never a probe, never a latency sample.
+   * The upstream answers when it has something to say: no attempt clock, never a probe, a hedge or a latency sample.
    */
   longPoll?: boolean
   timeouts?: Timeouts
@@ -571,6 +605,7 @@ export interface Route {
   throttle?: Throttle
   fault?: Fault
   limits?: Limits
+  hedge?: Hedge
 }
 /**
  * Which calls; all that is written must match, `{}` matches every call. Paths as the upstream sees them: shared prefix stripped, base path of the target not counted, without the query.
@@ -630,6 +665,7 @@ export interface PolicySpec {
   throttle?: Throttle
   fault?: Fault
   limits?: Limits
+  hedge?: Hedge
   pool?: Pool
   /**
    * Tell the services behind the upstream about a re-send, in the W3C baggage, so that retries of several layers do not multiply.

@@ -1,7 +1,7 @@
 /** Generated from schemas/ by `npm run generate`. Do not edit. */
 
 export interface FieldFormat {
-  readonly format: 'duration' | 'duration-or-none' | 'size'
+  readonly format: 'duration' | 'duration-or-none' | 'duration-or-quantile' | 'size'
   readonly min: string
   readonly max: string
 }
@@ -126,6 +126,25 @@ export const SECTION_FIELDS: Readonly<Record<string, FieldFormat | null>> = {
     "min": "0B",
     "max": "4GiB"
   },
+  "hedge.mode": null,
+  "hedge.after": {
+    "format": "duration-or-quantile",
+    "min": "1ms",
+    "max": "10m"
+  },
+  "hedge.maxHedges": null,
+  "hedge.minSamples": null,
+  "hedge.floor": {
+    "format": "duration",
+    "min": "0ms",
+    "max": "10m"
+  },
+  "hedge.ceiling": {
+    "format": "duration",
+    "min": "1ms",
+    "max": "10m"
+  },
+  "hedge.keyedWrites": null,
   "pool.maxConnections": null,
   "pool.maxAge": {
     "format": "duration",
@@ -145,4 +164,4 @@ export const SECTION_FIELDS: Readonly<Record<string, FieldFormat | null>> = {
 }
 
 /** What a route may write of them. */
-export const ROUTE_SECTIONS: readonly string[] = ["timeouts","retry","budget","breaker","pace","throttle","limits","fault"]
+export const ROUTE_SECTIONS: readonly string[] = ["timeouts","retry","budget","breaker","pace","throttle","limits","hedge","fault"]

@@ -260,6 +260,9 @@ export const SCHEMA: JsonSchema = {
             "limits": {
               "$ref": "#/$defs/limits"
             },
+            "hedge": {
+              "$ref": "#/$defs/hedge"
+            },
             "pool": {
               "$ref": "#/$defs/pool"
             },
@@ -362,6 +365,9 @@ export const SCHEMA: JsonSchema = {
             },
             "limits": {
               "$ref": "#/$defs/limits"
+            },
+            "hedge": {
+              "$ref": "#/$defs/hedge"
             },
             "pool": {
               "$ref": "#/$defs/pool"
@@ -500,13 +506,13 @@ export const SCHEMA: JsonSchema = {
           }
         },
         "longPoll": {
-          "description": "The upstream answers when it has something to say: no attempt clock, never a probe, never a latency sample.",
+          "description": "The upstream answers when it has something to say: no attempt clock, never a probe, a hedge or a latency sample.",
           "type": "boolean",
           "default": false,
           "examples": [
             true
           ],
-          "markdownDescription": "The upstream answers when it has something to say: no attempt clock, never a probe, never a latency sample.\n\nAllowed: `true`, `false`.\n\nDefault: false."
+          "markdownDescription": "The upstream answers when it has something to say: no attempt clock, never a probe, a hedge or a latency sample.\n\nAllowed: `true`, `false`.\n\nDefault: false."
         },
         "timeouts": {
           "$ref": "#/$defs/timeouts"
@@ -531,6 +537,9 @@ export const SCHEMA: JsonSchema = {
         },
         "limits": {
           "$ref": "#/$defs/limits"
+        },
+        "hedge": {
+          "$ref": "#/$defs/hedge"
         }
       }
     },
@@ -1513,6 +1522,107 @@ export const SCHEMA: JsonSchema = {
           ],
           "markdownDescription": "Body bytes kept for requests that wait.\n\nAllowed: size 0B to 4GiB.\n\nDefault: 16MiB.",
           "patternErrorMessage": "Not allowed here; write size 0B to 4GiB."
+        }
+      }
+    },
+    "hedge": {
+      "title": "Hedge",
+      "description": "A second call beside one that is late; the first good answer counts, the other call is ended. Only GET, HEAD and OPTIONS, on another connection, with half of the budget, and never while the breaker is not closed, a gate is shut or no slot is free. Off unless the section is written. A hedge is one of `retry.maxAttempts`. A route that writes this section gets answer times of its own.",
+      "type": "object",
+      "additionalProperties": false,
+      "properties": {
+        "mode": {
+          "description": "`enabled` sends hedges; `observe` counts those that would be sent; `disabled` does nothing. Where the section is written without it: `enabled`.",
+          "enum": [
+            "enabled",
+            "observe",
+            "disabled"
+          ],
+          "enumDescriptions": [
+            "sends hedges",
+            "counts those that would be sent",
+            "does nothing"
+          ],
+          "default": "disabled",
+          "examples": [
+            "enabled"
+          ],
+          "markdownDescription": "`enabled` sends hedges; `observe` counts those that would be sent; `disabled` does nothing. Where the section is written without it: `enabled`.\n\nDefault: disabled."
+        },
+        "after": {
+          "description": "How late the last attempt must be: a quantile of the answer times of the last 30 to 60 seconds (`p95` = later than 95 of 100), or a fixed time.",
+          "type": "string",
+          "pattern": "^(p[5-9][0-9]([.][0-9])?|(?=.)([0-9]{1,12}h)?([0-9]{1,12}m)?([0-9]{1,12}s)?([0-9]{1,12}ms)?)$",
+          "x-format": "duration-or-quantile",
+          "x-min": "1ms",
+          "x-max": "10m",
+          "default": "p95",
+          "examples": [
+            "p95",
+            "p99.9",
+            "50ms"
+          ],
+          "markdownDescription": "How late the last attempt must be: a quantile of the answer times of the last 30 to 60 seconds (`p95` = later than 95 of 100), or a fixed time.\n\nAllowed: duration 1ms to 10m, or a quantile `p50` to `p99.9`.\n\nDefault: p95.",
+          "patternErrorMessage": "Not allowed here; write duration 1ms to 10m, or a quantile `p50` to `p99.9`."
+        },
+        "maxHedges": {
+          "description": "Hedges for one request, at most.",
+          "type": "integer",
+          "minimum": 1,
+          "maximum": 5,
+          "default": 1,
+          "examples": [
+            1
+          ],
+          "markdownDescription": "Hedges for one request, at most.\n\nAllowed: whole number 1 to 5.\n\nDefault: 1."
+        },
+        "minSamples": {
+          "description": "Answers that must be known before a quantile counts; until then no hedge is sent.",
+          "type": "integer",
+          "minimum": 1,
+          "maximum": 100000,
+          "default": 100,
+          "examples": [
+            100
+          ],
+          "markdownDescription": "Answers that must be known before a quantile counts; until then no hedge is sent.\n\nAllowed: whole number 1 to 100000.\n\nDefault: 100."
+        },
+        "floor": {
+          "description": "Never earlier, whatever the quantile.",
+          "type": "string",
+          "pattern": "^(?=.)([0-9]{1,12}h)?([0-9]{1,12}m)?([0-9]{1,12}s)?([0-9]{1,12}ms)?$",
+          "x-format": "duration",
+          "x-min": "0ms",
+          "x-max": "10m",
+          "default": "5ms",
+          "examples": [
+            "5ms"
+          ],
+          "markdownDescription": "Never earlier, whatever the quantile.\n\nAllowed: duration 0ms to 10m.\n\nDefault: 5ms.",
+          "patternErrorMessage": "Not allowed here; write duration 0ms to 10m."
+        },
+        "ceiling": {
+          "description": "Never later, whatever the quantile.",
+          "type": "string",
+          "pattern": "^(?=.)([0-9]{1,12}h)?([0-9]{1,12}m)?([0-9]{1,12}s)?([0-9]{1,12}ms)?$",
+          "x-format": "duration",
+          "x-min": "1ms",
+          "x-max": "10m",
+          "default": "10s",
+          "examples": [
+            "10s"
+          ],
+          "markdownDescription": "Never later, whatever the quantile.\n\nAllowed: duration 1ms to 10m.\n\nDefault: 10s.",
+          "patternErrorMessage": "Not allowed here; write duration 1ms to 10m."
+        },
+        "keyedWrites": {
+          "description": "Hedge also calls that carry an idempotency key, the app's or one that `retry.idempotency.generate` adds. Only for upstreams that can bear two calls with one key at the same time.",
+          "type": "boolean",
+          "default": false,
+          "examples": [
+            true
+          ],
+          "markdownDescription": "Hedge also calls that carry an idempotency key, the app's or one that `retry.idempotency.generate` adds. Only for upstreams that can bear two calls with one key at the same time.\n\nAllowed: `true`, `false`.\n\nDefault: false."
         }
       }
     },

@@ -12,7 +12,7 @@ import type { Stage } from './stage.js'
 import { seeded, sleep, until } from './time.js'
 
 /** Behind the last two there may be no HTTP at all. */
-export const UPSTREAMS = ['once', 'retry', 'keyed', 'built-in', 'rude', 'refused'] as const
+export const UPSTREAMS = ['once', 'retry', 'keyed', 'hedged', 'built-in', 'rude', 'refused'] as const
 
 const timeouts = { connect: '200ms', attempt: '250ms', total: '800ms', idle: '200ms' }
 const patient = { timeouts, budget: ample, breaker: { mode: 'disabled' } }
@@ -21,12 +21,17 @@ const POLICIES: Readonly<Record<(typeof UPSTREAMS)[number], Document>> = {
   once: { ...patient, retry: { maxAttempts: 1 } },
   retry: { ...patient, retry: quickRetry({ maxAttempts: 3 }) },
   keyed: { ...patient, retry: quickRetry({ maxAttempts: 4, idempotency: { generate: true } }) },
+  hedged: {
+    ...patient,
+    retry: quickRetry({ maxAttempts: 4, idempotency: { generate: true } }),
+    hedge: { after: '20ms', maxHedges: 2, keyedWrites: true },
+  },
   'built-in': { timeouts },
   rude: { ...patient, retry: quickRetry({ maxAttempts: 3 }), pool: { maxConnections: 20, maxAge: '1s' } },
   refused: { ...patient, retry: quickRetry({ maxAttempts: 2 }) },
 }
 
-const MAX_ATTEMPTS = { once: 1, retry: 3, keyed: 4, 'built-in': 5, rude: 3, refused: 2 }
+const MAX_ATTEMPTS = { once: 1, retry: 3, keyed: 4, hedged: 4, 'built-in': 5, rude: 3, refused: 2 }
 
 /** What the process holds when nothing goes on. */
 export interface AtRest {
@@ -42,7 +47,10 @@ const COME_AND_GO = ['CloseReq', 'FSReqPromise']
 
 export class FaultStand {
   readonly allowances: ReadonlyMap<string, Allowance> = new Map(
-    UPSTREAMS.map(name => [name, { maxAttempts: MAX_ATTEMPTS[name], alwaysKeyed: name === 'keyed' }]),
+    UPSTREAMS.map(name => [
+      name,
+      { maxAttempts: MAX_ATTEMPTS[name], alwaysKeyed: name === 'keyed' || name === 'hedged' },
+    ]),
   )
   exchanges = 0
 

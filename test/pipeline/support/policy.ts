@@ -86,7 +86,7 @@ function routeOf(route: RoutePart, upstream: PolicyPart): RouteSnapshot {
       headers: [],
     },
     policy: policyOf(upstream, policy),
-    own: { breaker: false, limits: false, budget: false, throttle: false, pace: false, ...own },
+    own: { breaker: false, limits: false, budget: false, throttle: false, pace: false, hedge: false, ...own },
   }
 }
 
