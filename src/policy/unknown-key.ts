@@ -59,7 +59,7 @@ export function unknownKeyFinding(
     return { ...found, text: `${unknown} here; it belongs at the top of the document`, meant: [key] }
   }
   const homes = homesOf(parent, key)
-  if (homes.length > 0 && homes.length <= 3) {
+  if (homes.length > 0 && homes.length <= 5) {
     // At home, and yet unknown: the schema of a Policy has fewer keys.
     const where = `${listText(homes)}${homes.includes(at) ? ' of an Upstream' : ''}`
     return { ...found, text: `${unknown} here; it belongs under ${where}`, meant: homes.map(home => `${home}.${key}`) }
