@@ -2,7 +2,19 @@
 
 import { stringify } from 'yaml'
 
-const SECTIONS = ['timeouts', 'retry', 'budget', 'breaker', 'pace', 'throttle', 'limits', 'hedge', 'pool', 'fault']
+const SECTIONS = [
+  'timeouts',
+  'retry',
+  'budget',
+  'breaker',
+  'pace',
+  'throttle',
+  'limits',
+  'hedge',
+  'fallback',
+  'pool',
+  'fault',
+]
 
 export function fieldTables(common, upstream) {
   const { $defs } = common

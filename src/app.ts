@@ -18,6 +18,7 @@ import { PolicyRecord } from './policy/policy-record.js'
 import { startReport } from './policy/start-report.js'
 import { PolicyWatcher } from './policy/watcher.js'
 import { BindError } from './proxy/bind.js'
+import { FallbackFiles } from './proxy/fallback-files.js'
 import { FaultTransport } from './proxy/fault-transport.js'
 import { Listeners } from './proxy/listeners.js'
 import { breakersOn } from './proxy/make-breaker.js'
@@ -152,6 +153,7 @@ class Runtime {
 
   #createPipeline(snapshot: Snapshot, pseudonym: string): Pipeline {
     const clock = this.#clock
+    const files = new FallbackFiles(clock, notice => this.#sink.emit(notice))
     return new Pipeline(
       {
         clock,
@@ -160,6 +162,7 @@ class Runtime {
         sink: this.#sink,
         transport: new FaultTransport(this.#transport, clock),
         newKey: randomUUID,
+        fallbackFile: path => files.read(path),
         connections: upstream => this.#transport.connections(upstream),
         makeBreaker: breakersOn(clock, Math.random),
         ...(this.#options.unmatched === 'tunnel' && { unmatched: unmatchedUpstream(builtInPolicy()) }),

@@ -14,6 +14,7 @@ export const DELIVERED_OUTCOMES = [
   'body-too-large',
   'retry-after-too-long',
   'hedge-won',
+  'fallback',
 ] as const
 
 /** Reasons of our own answers: there was no upstream response to pass on. */

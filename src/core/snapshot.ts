@@ -5,6 +5,7 @@
 import type { BackoffSettings } from './backoff.js'
 import type { BreakerSettings } from './breaker-rules.js'
 import type { BudgetSettings } from './budget.js'
+import type { FallbackSettings } from './fallback.js'
 import type { FaultSettings } from './fault.js'
 import type { HedgeSettings } from './hedge.js'
 import type { PaceSettings } from './pacer.js'
@@ -76,6 +77,7 @@ export interface EffectivePolicy {
   readonly pace: PaceSettings
   readonly throttle: ThrottleSettings
   readonly fault: FaultSettings
+  readonly fallback: FallbackSettings
   readonly hedge: HedgeSettings
   /** Tell the next services of a re-send in the W3C baggage. */
   readonly propagate: boolean

@@ -1,9 +1,12 @@
 import type { AttemptFacts } from '../core/classify.js'
+import { fallbackCause } from '../core/fallback.js'
 import type { DeliveredOutcome, Outcome, OwnReason } from '../core/reasons.js'
 import { answerFields, ownAnswerFields } from './answer-fields.js'
 import { ownAnswer } from './answers.js'
 import type { Exchange } from './exchange.js'
 import { FULL_ROOM_RETRY_MS } from './wait.js'
+
+const UTF_8 = new TextEncoder()
 
 /** How a request ended, for the access log. */
 export interface Ending {
@@ -18,8 +21,35 @@ export function outcomeOf(facts: AttemptFacts, hedge: boolean): DeliveredOutcome
   return hedge && facts.stop === null ? 'hedge-won' : 'delivered'
 }
 
+/** No further attempt is made: the fallback, the last upstream answer, or else what went wrong with the last attempt. */
+export function answerStopped(exchange: Exchange, outcome: DeliveredOutcome): Ending {
+  return answerFallback(exchange, outcome) ?? answerHeld(exchange, outcome) ?? answerUnheld(exchange, outcome)
+}
+
+/** It may not go on now. */
+export function answerGivenUp(exchange: Exchange, reason: OwnReason, retryAfterMs: number | null): Ending {
+  return answerFallback(exchange, reason) ?? answerHeld(exchange, reason) ?? answerOwn(exchange, reason, retryAfterMs)
+}
+
+/** The policy's own answer, if it has one for this end. */
+export function answerFallback(exchange: Exchange, outcome: Outcome): Ending | null {
+  const { policy, downstream, memory, attempts, deps, upstream, route, facts } = exchange
+  const { fallback } = policy
+  const denied = memory?.denied ?? null
+  const end = memory?.lastFailure?.reason ?? outcome
+  const cause =
+    fallbackCause(fallback, downstream.method, outcome, denied) ?? fallbackCause(fallback, downstream.method, end, null)
+  if (cause === null) return null
+  const body = fallback.file === null ? UTF_8.encode(fallback.body) : deps.fallbackFile(fallback.file)
+  if (body === null) return null
+  const { status, headers } = fallback
+  downstream.answer({ status, statusText: '', headers }, answerFields(attempts, 'fallback', facts.maxAttempts), body)
+  deps.sink.emit({ type: 'fallback-given', upstream: upstream.name, route, cause, traceId: facts.traceId })
+  return { status, outcome: 'fallback', bytes: body.byteLength }
+}
+
 /** The last upstream answer, if it was kept; `outcome` says why no further attempt was made. */
-export function answerHeld(exchange: Exchange, outcome: Outcome): Ending | null {
+function answerHeld(exchange: Exchange, outcome: Outcome): Ending | null {
   const kept = exchange.memory?.held?.held() ?? null
   if (kept === null) return null
   const { downstream, attempts, facts } = exchange
@@ -28,7 +58,7 @@ export function answerHeld(exchange: Exchange, outcome: Outcome): Ending | null 
 }
 
 /** The last attempt brought no answer, or one too large to keep. */
-export function answerUnheld(exchange: Exchange, outcome: DeliveredOutcome): Ending {
+function answerUnheld(exchange: Exchange, outcome: DeliveredOutcome): Ending {
   const failed = exchange.memory?.lastFailure?.reason
   if (failed !== undefined) return answerOwn(exchange, failed, failed === 'overloaded' ? FULL_ROOM_RETRY_MS : null)
   if (outcome !== 'breaker-open') return answerOwn(exchange, 'bad-response', null)
@@ -36,7 +66,7 @@ export function answerUnheld(exchange: Exchange, outcome: DeliveredOutcome): End
 }
 
 /** An answer of our own, when there is no upstream response to pass on. */
-export function answerOwn(exchange: Exchange, reason: OwnReason, retryAfterMs: number | null): Ending {
+function answerOwn(exchange: Exchange, reason: OwnReason, retryAfterMs: number | null): Ending {
   const { downstream, attempts, upstream, memory } = exchange
   const lastFailure = memory?.lastFailure ?? null
   const extra = ownAnswerFields(attempts, reason, exchange.facts.maxAttempts, memory?.denied ?? null)

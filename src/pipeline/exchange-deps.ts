@@ -16,6 +16,8 @@ export interface ExchangeDeps {
   readonly newKey: () => string
   /** The operator's kill switch. */
   retriesOff(): boolean
+  /** What a fallback's file holds, or `null` when it cannot be read. */
+  fallbackFile(path: string): Uint8Array | null
   /** The rehearsed fault that hits the next attempt of this request, if any. */
   nextFault(exchange: Exchange): Fault | null
   /** What keeps a request from a further attempt that was granted: the kill switch, or a policy that tightened since. */

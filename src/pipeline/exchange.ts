@@ -9,7 +9,7 @@ import { answerFields } from './answer-fields.js'
 import { type RunFailure, returnGateProbe } from './attempt-report.js'
 import { AttemptRun } from './attempt-run.js'
 import { DeadlineTimer } from './deadline-timer.js'
-import { answerHeld, answerOwn, answerUnheld, type Ending, outcomeOf } from './endings.js'
+import { answerFallback, answerGivenUp, answerStopped, type Ending, outcomeOf } from './endings.js'
 import type { ExchangeDeps } from './exchange-deps.js'
 import { mayHedge } from './hedge-step.js'
 import type { Lane } from './lane.js'
@@ -73,7 +73,6 @@ export class Exchange implements AppListener, Call, ActiveCall, RunOwner {
   get repeatable(): boolean {
     return repeatable(this.facts.repeat.kind)
   }
-
   get over(): boolean {
     return this.#phase === 'over'
   }
@@ -163,11 +162,13 @@ export class Exchange implements AppListener, Call, ActiveCall, RunOwner {
     const step = nextStep(this, this.remember(), facts, null)
     if (step.retry) {
       this.remember().hold(run, head)
-      this.#retry(step.delayMs, facts, head.status, null)
-    } else {
-      if (step.denied !== null) reportDenied(this, step.denied)
-      this.#commit(run, step.outcome)
+      return this.#retry(step.delayMs, facts, head.status, null)
     }
+    if (step.denied !== null) reportDenied(this, step.denied)
+    const ending = step.denied === null ? null : answerFallback(this, step.outcome)
+    if (ending === null) return this.#commit(run, step.outcome)
+    run.abandon()
+    this.#finish(ending)
   }
 
   onFailure(failure: RunFailure, facts: AttemptFacts): void {
@@ -182,7 +183,6 @@ export class Exchange implements AppListener, Call, ActiveCall, RunOwner {
     this.#run = null
     this.giveUp(reason)
   }
-
   onDelivered(status: number, outcome: Outcome, bytes: number): void {
     this.#finish({ status, outcome, bytes })
   }
@@ -204,13 +204,13 @@ export class Exchange implements AppListener, Call, ActiveCall, RunOwner {
   /** No further attempt: the last upstream answer, or else what went wrong with the last attempt. */
   stop(denied: DenialReason | null, outcome: DeliveredOutcome): void {
     if (denied !== null) reportDenied(this, denied)
-    this.#finish(answerHeld(this, outcome) ?? answerUnheld(this, outcome))
+    this.#finish(answerStopped(this, outcome))
   }
 
   /** Ends a request that may not go on now; `retryAfterMs` is told when it is known. */
   giveUp(reason: OwnReason, retryAfterMs: number | null = null): void {
     if (reason === 'breaker-open' && this.attempts > 0) return this.stop('breaker-open', 'breaker-open')
-    this.#finish(answerHeld(this, reason) ?? answerOwn(this, reason, retryAfterMs))
+    this.#finish(answerGivenUp(this, reason, retryAfterMs))
   }
 
   onAnswered(): void {

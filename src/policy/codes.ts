@@ -78,6 +78,8 @@ const TABLE = {
   FB079: warning('calls whose body is too large to wait'),
   FB081: error('a fault that both answers and breaks off'),
   FB080: warning('a throttle that forgets calls before they fail'),
+  FB082: error('a fallback with two bodies'),
+  FB083: warning('a fallback that says a write was done'),
   FB090: error('a hedge later than the end of the attempt'),
   FB091: warning('hedges beside attempts that may not be two'),
   FB092: error('hedges without a budget'),

@@ -1,5 +1,6 @@
 /** From fields as written to the numbers that the request path reads. */
 import type { BackoffSettings, Jitter } from '../core/backoff.js'
+import type { FallbackCause, FallbackSettings } from '../core/fallback.js'
 import type { HedgeDelay, HedgeSettings } from '../core/hedge.js'
 import type { EffectivePolicy, RetryHeader, RetryOn, RetrySettings, TimeoutSettings } from '../core/snapshot.js'
 import { parseDurationMs } from './duration.js'
@@ -58,6 +59,7 @@ export function compilePolicy(fields: Fields): EffectivePolicy {
       abort: read.flag('fault.abort'),
     }),
     hedge: hedge(read),
+    fallback: fallback(read, fields),
     propagate: read.flag('propagate'),
     longPoll: read.flag('longPoll'),
   })
@@ -119,15 +121,29 @@ function retryOn(list: readonly (string | number)[]): RetryOn {
   })
 }
 
-const HEADERS = 'retry.onHeaders.'
-
 function onHeaders(fields: Fields): readonly RetryHeader[] {
-  const list: RetryHeader[] = []
-  for (const [name, { value }] of fields) {
-    if (!name.startsWith(HEADERS)) continue
-    list.push(Object.freeze({ name: name.slice(HEADERS.length), value: value === '*' ? null : String(value) }))
-  }
+  const list = below(fields, 'retry.onHeaders.').map(([name, value]) =>
+    Object.freeze({ name, value: value === '*' ? null : value }),
+  )
   return Object.freeze(list)
+}
+
+function fallback(read: FieldReader, fields: Fields): FallbackSettings {
+  return Object.freeze({
+    when: new Set(read.list('fallback.when') as readonly FallbackCause[]),
+    methods: new Set(read.list('fallback.methods') as readonly string[]),
+    status: read.number('fallback.status'),
+    headers: Object.freeze(below(fields, 'fallback.headers.').flat()),
+    body: String(read.value('fallback.body') ?? ''),
+    file: read.value('fallback.file') === undefined ? null : String(read.value('fallback.file')),
+  })
+}
+
+/** Keys that the policy's writer chose, with their values. */
+function below(fields: Fields, at: string): [string, string][] {
+  return [...fields].flatMap(([name, { value }]) =>
+    name.startsWith(at) ? [[name.slice(at.length), String(value)]] : [],
+  )
 }
 
 function hedge(read: FieldReader): HedgeSettings {

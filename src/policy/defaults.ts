@@ -28,6 +28,7 @@ export const BUILT_IN = deepFreeze({
   limits: { maxInFlight: 1024, maxTunnels: 1024, maxWaiting: 1024, maxWaitingBytes: '16MiB' },
   pace: { mode: 'disabled', rate: 10, burst: 1 },
   throttle: { mode: 'disabled', k: 2, window: '30s' },
+  fallback: { when: [], methods: ['GET', 'HEAD', 'OPTIONS'], status: 200, headers: {} },
   fault: { percent: 0, delay: '0ms', abort: false },
   hedge: {
     mode: 'disabled',

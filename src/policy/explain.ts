@@ -1,4 +1,5 @@
 /** `forbear explain` in words: which upstream and route a call finds, what will happen to it, and who said so. */
+import type { FallbackSettings } from '../core/fallback.js'
 import type { PaceSettings } from '../core/pacer.js'
 import { targetText } from '../core/target-text.js'
 import type { ThrottleSettings } from '../core/throttle.js'
@@ -19,6 +20,7 @@ import { type Forecast, forecast, retriesInTenSeconds } from './forecast.js'
 import { hedgeTexts } from './hedge-text.js'
 import { otherRoutes } from './other-routes.js'
 import type { EffectiveField } from './provenance.js'
+import { listText } from './schema-words.js'
 
 export interface ExplainedCall extends FoundCall {
   readonly method: string
@@ -51,6 +53,7 @@ export function explainText(call: ExplainedCall): string {
     ['breaker', [breakerText(call)]],
     ...paceRows(policy.pace),
     ...throttleRows(policy.throttle),
+    ...fallbackRows(policy.fallback, call.method),
   ]
   return `${call.method} ${call.url}\n\n${labelled(rows)}\n\n${fieldTable(call.fields)}\n`
 }
@@ -92,6 +95,11 @@ function paceRows({ mode, ratePerSec, burst }: PaceSettings): [string, string[]]
   const rate =
     mode === 'fixed' ? `${ratePerSec} calls a second, ${burst} at once` : 'after a 429 no faster than it takes'
   return [['pace', [`${rate}; calls above it wait in line`]]]
+}
+
+function fallbackRows({ when, methods, status }: FallbackSettings, method: string): [string, string[]][] {
+  if (when.size === 0 || !methods.has(method)) return []
+  return [['fallback', [`${status} of the policy’s own for ${listText([...when])}`]]]
 }
 
 function throttleRows({ mode, k }: ThrottleSettings): [string, string[]][] {

@@ -1,7 +1,10 @@
 /** Of the fields of breaker, throttle and fault those that make no sense together. */
 import type { Rule } from './rule.js'
+import { listText } from './schema-words.js'
 
 const FINITE = Number.isFinite
+/** Methods that change nothing (RFC 9110 §9.2.1). */
+const SAFE = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
 
 export const MECHANISM_RULES: readonly Rule[] = [
   {
@@ -41,15 +44,6 @@ export const MECHANISM_RULES: readonly Rule[] = [
   },
   {
     code: 'FB074',
-    fields: ['throttle.k', 'throttle.window', 'throttle.mode'],
-    onlyIf: ['throttle.k', 'throttle.window'],
-    text: ({ throttle }, name, wrote) =>
-      throttle.mode === 'disabled' && !wrote('throttle.mode')
-        ? `${name(wrote('throttle.k') ? 'throttle.k' : 'throttle.window')} does nothing with ${name('throttle.mode')}: write mode: enabled`
-        : null,
-  },
-  {
-    code: 'FB074',
     fields: ['fault.status', 'fault.abort', 'fault.delay', 'fault.percent'],
     onlyIf: ['fault.status', 'fault.abort', 'fault.delay'],
     text: ({ fault }, name, wrote) =>
@@ -62,7 +56,7 @@ export const MECHANISM_RULES: readonly Rule[] = [
     fields: ['pace.rate', 'pace.burst', 'pace.mode'],
     onlyIf: ['pace.rate', 'pace.burst'],
     text: ({ pace }, name, wrote) =>
-      pace.mode === 'auto' || (pace.mode === 'disabled' && !wrote('pace.mode'))
+      pace.mode === 'auto'
         ? `${name(wrote('pace.rate') ? 'pace.rate' : 'pace.burst')} does nothing with ${name('pace.mode')}: write mode: fixed, or leave it out`
         : null,
   },
@@ -73,6 +67,35 @@ export const MECHANISM_RULES: readonly Rule[] = [
       limits.maxWaiting === 0 && pace.mode !== 'disabled'
         ? `${name('limits.maxWaiting')} with ${name('pace.mode')}: calls shall wait and none may`
         : null,
+  },
+  {
+    code: 'FB074',
+    fields: ['fallback.body', 'fallback.file', 'fallback.status', 'fallback.when'],
+    onlyIf: ['fallback.body', 'fallback.file', 'fallback.status'],
+    text: ({ fallback }, name, wrote) =>
+      fallback.when.size === 0 && !wrote('fallback.when')
+        ? `${name(['fallback.body', 'fallback.file', 'fallback.status'].find(wrote) ?? '')} does nothing without fallback.when: name the causes, such as when: [breaker-open, retries-exhausted]`
+        : null,
+  },
+  {
+    code: 'FB082',
+    fields: ['fallback.file', 'fallback.body'],
+    together: true,
+    text: (_policy, name, wrote) =>
+      wrote('fallback.file') && wrote('fallback.body')
+        ? `${name('fallback.file')} beside fallback.body: an answer has one body; keep one of the two`
+        : null,
+  },
+  {
+    code: 'FB083',
+    fields: ['fallback.methods', 'fallback.status'],
+    onlyIf: ['fallback.methods'],
+    text: ({ fallback }, name) => {
+      const writes = [...fallback.methods].filter(method => !SAFE.has(method))
+      return writes.length > 0 && fallback.status < 400
+        ? `${name('fallback.methods')} with ${name('fallback.status')}: the app is told that its ${listText(writes)} was done; only you can know that this is right`
+        : null
+    },
   },
   {
     code: 'FB081',

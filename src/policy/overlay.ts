@@ -29,10 +29,11 @@ export interface Field {
   readonly faulty?: true
 }
 
-/** `retry.backoff.base` → its value; header names in lower case after `retry.onHeaders.`. */
+/** `retry.backoff.base` → its value; header names in lower case after the path of such a mapping. */
 export type Fields = ReadonlyMap<string, Field>
 
-const HEADERS = 'retry.onHeaders'
+/** Mappings of header names; each name is a field of its own. */
+export const HEADER_MAPPINGS: ReadonlySet<string> = new Set(['retry.onHeaders', 'fallback.headers'])
 const FIELDS: readonly (readonly [string, readonly string[]])[] = Object.keys(SECTION_FIELDS).map(name => [
   name,
   name.split('.'),
@@ -41,7 +42,7 @@ const FIELDS: readonly (readonly [string, readonly string[]])[] = Object.keys(SE
 export const BUILT_IN_FIELDS: Fields = new Map(
   FIELDS.flatMap(([name, path]): [string, Field][] => {
     const value = valueAt(BUILT_IN, path)
-    return value === undefined || name === HEADERS ? [] : [[name, { value, layer: null, path }]]
+    return value === undefined || HEADER_MAPPINGS.has(name) ? [] : [[name, { value, layer: null, path }]]
   }),
 )
 
@@ -54,7 +55,7 @@ export function overlay(below: Fields, layer: Layer): Fields {
   for (const [name, path] of FIELDS) {
     const value = valueAt(sections, path)
     if (value === undefined) continue
-    if (name === HEADERS) addHeaders(fields, layer, path, value)
+    if (HEADER_MAPPINGS.has(name)) addHeaders(fields, layer, name, path, value)
     else add(fields, layer, name, path, value)
   }
   return fields
@@ -67,21 +68,25 @@ function add(fields: Map<string, Field>, layer: Layer, name: string, below: Path
 }
 
 /** What is off unless it is written, and the mode that writing it means. */
-const SWITCHES = [['hedge', 'enabled']] as const
+const SWITCHES: readonly (readonly [string, (section: object) => string])[] = [
+  ['hedge', () => 'enabled'],
+  ['throttle', () => 'enabled'],
+  ['pace', section => ('rate' in section || 'burst' in section ? 'fixed' : 'auto')],
+]
 
 /** Who writes such a section wants it, unless some layer has said in what mode. */
 function switchOn(fields: Map<string, Field>, layer: Layer, sections: object): void {
-  for (const [name, value] of SWITCHES) {
+  for (const [name, modeOf] of SWITCHES) {
     const section = valueAt(sections, [name])
     if (typeof section !== 'object' || section === null || fields.get(`${name}.mode`)?.layer !== null) continue
-    fields.set(`${name}.mode`, { value, layer, path: [...layer.at, name] })
+    fields.set(`${name}.mode`, { value: modeOf(section), layer, path: [...layer.at, name] })
   }
 }
 
-function addHeaders(fields: Map<string, Field>, layer: Layer, path: Path, value: unknown): void {
+function addHeaders(fields: Map<string, Field>, layer: Layer, name: string, path: Path, value: unknown): void {
   if (typeof value !== 'object' || value === null) return
   for (const [header, wanted] of Object.entries(value)) {
-    add(fields, layer, `${HEADERS}.${header.toLowerCase()}`, [...path, header], wanted)
+    add(fields, layer, `${name}.${header.toLowerCase()}`, [...path, header], wanted)
   }
 }
 

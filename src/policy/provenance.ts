@@ -1,7 +1,7 @@
 /** Every setting in force for an upstream or one of its routes, and where it was written. */
 import { placeOf, valueAt } from './document.js'
 import { SECTION_FIELDS } from './generated/fields.js'
-import type { Field, Fields } from './overlay.js'
+import { type Field, type Fields, HEADER_MAPPINGS } from './overlay.js'
 import { readDocuments } from './read-documents.js'
 import { PolicyLayers } from './resolve.js'
 import type { PolicySource } from './source.js'
@@ -22,8 +22,6 @@ export interface EffectiveField {
         readonly from: string
       }
 }
-
-const HEADERS = 'retry.onHeaders'
 
 /**
  * In the order of the schemas; `null` when the set has no such upstream, or the upstream no such route. Meant for a set
@@ -60,7 +58,7 @@ export function routePlaces(source: PolicySource, upstreamName: string): Map<str
 
 function listed(fields: Fields, isRoute: boolean): EffectiveField[] {
   return Object.keys(SECTION_FIELDS).flatMap(name => {
-    if (name === HEADERS) return headers(fields)
+    if (HEADER_MAPPINGS.has(name)) return headers(fields, name)
     if (name === 'longPoll' && !isRoute) return []
     // Without a clock of its own, an attempt has that of the request.
     const field = fields.get(name) ?? fields.get(name === 'timeouts.attempt' ? 'timeouts.total' : '')
@@ -68,9 +66,9 @@ function listed(fields: Fields, isRoute: boolean): EffectiveField[] {
   })
 }
 
-function headers(fields: Fields): EffectiveField[] {
-  const written = [...fields].filter(([name, { faulty }]) => name.startsWith(`${HEADERS}.`) && !faulty)
-  if (written.length === 0) return [{ path: HEADERS, value: {}, origin: { kind: 'built-in' } }]
+function headers(fields: Fields, mapping: string): EffectiveField[] {
+  const written = [...fields].filter(([name, { faulty }]) => name.startsWith(`${mapping}.`) && !faulty)
+  if (written.length === 0) return [{ path: mapping, value: {}, origin: { kind: 'built-in' } }]
   return written.map(([name, field]) => explained(name, field))
 }
 

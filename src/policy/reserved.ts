@@ -1,7 +1,7 @@
 /** Keys that have a meaning in forbear, but not in this version. */
 import { type Path, pathText } from './document.js'
 
-const SECTIONS = new Set(['poll', 'park', 'fallback'])
+const SECTIONS = new Set(['poll', 'park'])
 
 /** What other tools call them. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {

@@ -15,6 +15,7 @@ const MAIN_KEYS: Readonly<Record<string, string>> = {
   fault: 'percent',
   slowCall: 'after',
   hedge: 'after',
+  fallback: 'when',
   backoff: 'base',
   throttled: 'base',
   retryAfter: 'cap',

@@ -4,6 +4,7 @@
  */
 import type { BreakerState, TransitionReason } from '../core/breaker-rules.js'
 import type { RetryCause } from '../core/classify.js'
+import type { FallbackCause } from '../core/fallback.js'
 import type { DenialReason, HedgeResult, Outcome } from '../core/reasons.js'
 
 /** One request is over. The access log is one line of this. */
@@ -84,6 +85,15 @@ export interface RetryDenied {
   readonly route: string | null
   readonly attempt: number
   readonly reason: DenialReason
+}
+
+/** The policy's own answer took the place of a failure. */
+export interface FallbackGiven {
+  readonly type: 'fallback-given'
+  readonly upstream: string
+  readonly route: string | null
+  readonly cause: FallbackCause
+  readonly traceId: string | null
 }
 
 /** A rehearsed fault hit an attempt: nothing is wrong with the upstream. */
@@ -197,6 +207,7 @@ export type ForbearEvent =
   | AttemptFinished
   | RetryScheduled
   | RetryDenied
+  | FallbackGiven
   | FaultInjected
   | TunnelClosed
   | HedgeDecided

@@ -7,6 +7,7 @@ import type { Outcome } from '../core/reasons.js'
 /** `-` = no flag. */
 const FLAGS: Readonly<Record<Outcome, string>> = {
   delivered: '-',
+  fallback: '-',
   'hedge-won': '-',
 
   // Upstream overflow: refused to protect the upstream. Envoy counts an empty retry budget here too.

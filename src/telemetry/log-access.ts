@@ -1,4 +1,4 @@
-import type { FaultInjected, RequestFinished, RetryScheduled, TunnelClosed } from './events.js'
+import type { FallbackGiven, FaultInjected, RequestFinished, RetryScheduled, TunnelClosed } from './events.js'
 import { flagsOf } from './flags.js'
 
 /** A longer path is cut, so that one client cannot fill the log's pipe. */
@@ -41,6 +41,11 @@ export function retryFields(event: RetryScheduled): string {
     traceId: event.traceId,
   }
   return JSON.stringify(fields).slice(1)
+}
+
+/** What the app was kept from seeing. */
+export function fallbackFields({ upstream, route, cause, traceId }: FallbackGiven): string {
+  return JSON.stringify({ msg: 'fallback', upstream, route, cause, traceId }).slice(1)
 }
 
 /** A line for each, so that nobody takes a rehearsal for an outage. */

@@ -5,7 +5,7 @@
 import pino from 'pino'
 import type { Outcome } from '../core/reasons.js'
 import type { EventSink, ForbearEvent } from './events.js'
-import { accessFields, faultFields, retryFields, tunnelFields } from './log-access.js'
+import { accessFields, fallbackFields, faultFields, retryFields, tunnelFields } from './log-access.js'
 import { operatorLine } from './log-operator.js'
 import { prettyStream } from './log-pretty.js'
 import { createLogWriter, type LogWriter } from './log-writer.js'
@@ -76,6 +76,8 @@ export function createLogSink(options: LogOptions): LogSink {
       if (wanted) access(event.status >= 500 ? 'warn' : 'info', accessFields(event))
     } else if (event.type === 'retry-scheduled') {
       if (options.accessLog !== 'off') access('info', retryFields(event))
+    } else if (event.type === 'fallback-given') {
+      if (options.accessLog !== 'off') access('warn', fallbackFields(event))
     } else if (event.type === 'fault-injected') {
       if (options.accessLog !== 'off') access('info', faultFields(event))
     } else if (event.type === 'tunnel-closed') {

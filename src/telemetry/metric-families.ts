@@ -44,6 +44,12 @@ const COUNTERS: readonly MetricFamily[] = [
     labels: byReason,
   }),
   scopeCounter({
+    name: 'forbear_fallbacks_total',
+    help: 'Failures that the policy answered by itself, by their cause.',
+    of: scope => scope.fallbacks,
+    labels: cause => ({ cause }),
+  }),
+  scopeCounter({
     name: 'forbear_faults_injected_total',
     help: 'Attempts hit by a rehearsed fault, by its kind.',
     of: scope => scope.faults,

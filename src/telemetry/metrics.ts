@@ -101,6 +101,9 @@ function count(event: Counted, scope: ScopeTally, overflow: ScopeTally): void {
     case 'retry-denied':
       if (!scope.denial(event)) overflow.denial(event)
       break
+    case 'fallback-given':
+      if (!scope.fallback(event)) overflow.fallback(event)
+      break
     case 'fault-injected':
       if (!scope.fault(event)) overflow.fault(event)
       break

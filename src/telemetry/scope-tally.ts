@@ -1,6 +1,7 @@
 import type {
   AttemptFinished,
   BreakerChanged,
+  FallbackGiven,
   FaultInjected,
   HedgeDecided,
   RequestFinished,
@@ -42,6 +43,8 @@ export class ScopeTally {
   readonly hedges: WordCounts
   /** By reason; slot = new state × observed only. */
   readonly transitions: WordCounts
+  /** By cause. */
+  readonly fallbacks: WordCounts
   /** By kind. */
   readonly faults: WordCounts
   readonly requestSeconds: Histogram
@@ -56,6 +59,7 @@ export class ScopeTally {
     this.denied = new WordCounts(1, cap)
     this.hedges = new WordCounts(1, cap)
     this.transitions = new WordCounts(BREAKER_STATES.length * 2, cap)
+    this.fallbacks = new WordCounts(1, cap)
     this.faults = new WordCounts(1, cap)
     this.requestSeconds = new Histogram(LATENCY_BOUNDS_S, cap)
     this.attemptSeconds = new Histogram(LATENCY_BOUNDS_S, cap)
@@ -63,7 +67,16 @@ export class ScopeTally {
   }
 
   get series(): number {
-    const counts = [this.requests, this.attempts, this.retries, this.denied, this.hedges, this.transitions, this.faults]
+    const counts = [
+      this.requests,
+      this.attempts,
+      this.retries,
+      this.denied,
+      this.hedges,
+      this.transitions,
+      this.fallbacks,
+      this.faults,
+    ]
     const histograms = [this.requestSeconds, this.attemptSeconds, this.backoffSeconds]
     return [...counts, ...histograms].reduce((sum, each) => sum + each.series, 0)
   }
@@ -94,6 +107,10 @@ export class ScopeTally {
 
   denial(event: RetryDenied): boolean {
     return this.denied.add(event.reason, 0)
+  }
+
+  fallback(event: FallbackGiven): boolean {
+    return this.fallbacks.add(event.cause, 0)
   }
 
   fault(event: FaultInjected): boolean {

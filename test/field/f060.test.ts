@@ -45,6 +45,7 @@ describe('F060 the breaker writes its defaults into the options it is given, or 
       'minRequests',
       'mode',
       'openForMs',
+      'slowCall',
       'whenOpen',
       'windowMs',
     ])

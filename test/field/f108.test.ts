@@ -24,7 +24,7 @@ const sections = Object.keys(BUILT_IN).filter(name => name !== 'propagate' && na
 const defaults = sections.flatMap(name => documented($defs[name] ?? {}, name))
 
 /** Whose being written turns it on. */
-const OFF_UNLESS_WRITTEN = ['hedge']
+const OFF_UNLESS_WRITTEN = ['hedge', 'pace', 'throttle']
 
 /** `retry.backoff.jitter` → `retry: { backoff: { jitter: … } }` */
 function written(path: string, value: unknown): string {

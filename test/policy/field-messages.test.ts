@@ -36,8 +36,8 @@ describe('a mistake in a field', () => {
       'spec.hedge.enabled  unknown key "enabled": there is no such switch; to turn hedge off, write mode: disabled [FB030]',
     ],
     [
-      'routes: [{ name: a, match: {}, fallback: { status: 200 } }]',
-      'spec.routes[0].fallback  fallback is not in this version of forbear; remove it [FB031]',
+      'routes: [{ name: a, match: {}, park: { every: 1h } }]',
+      'spec.routes[0].park  park is not in this version of forbear; remove it [FB031]',
     ],
     ['routes: [{ match: {} }]', 'spec.routes[0].name  name is missing [FB032]'],
     ['retry:', 'spec.retry  retry is empty: remove the key or give it a value [FB033]'],

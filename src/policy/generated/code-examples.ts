@@ -896,15 +896,15 @@ export const CODE_EXAMPLES: readonly CodeExample[] = [
     "code": "FB074",
     "severity": "warning",
     "title": "a setting of a mechanism that is off",
-    "meaning": "The mechanism is off unless a policy turns it on, so the setting has no effect.",
+    "meaning": "The mechanism is off, or in a mode that has no use for the setting.",
     "wrong": {
       "kind": "spec",
-      "text": "throttle: { k: 1.5 }\n"
+      "text": "fault: { status: 503 }\n"
     },
-    "message": "policies/payments.yaml:6:18  spec.throttle.k  warning: throttle.k 1.5 does nothing with throttle.mode disabled (the default): write mode: enabled [FB074]",
+    "message": "policies/payments.yaml:6:20  spec.fault.status  warning: fault.status 503 does nothing with fault.percent 0 (the default): say what share of the calls it shall hit, such as percent: 20 [FB074]",
     "right": {
       "kind": "spec",
-      "text": "throttle: { mode: enabled, k: 1.5 }\n"
+      "text": "fault: { percent: 20, status: 503 }\n"
     }
   },
   {
@@ -1014,6 +1014,36 @@ export const CODE_EXAMPLES: readonly CodeExample[] = [
     "right": {
       "kind": "spec",
       "text": "throttle: { mode: enabled, window: 30s }\n"
+    }
+  },
+  {
+    "code": "FB082",
+    "severity": "error",
+    "title": "a fallback with two bodies",
+    "meaning": "The body of the answer is either written in the policy or read from the file.",
+    "wrong": {
+      "kind": "spec",
+      "text": "fallback: { when: [breaker-open], body: sorry, file: /etc/forbear/sorry.txt }\n"
+    },
+    "message": "policies/payments.yaml:6:56  spec.fallback.file  fallback.file /etc/forbear/sorry.txt beside fallback.body: an answer has one body; keep one of the two [FB082]",
+    "right": {
+      "kind": "spec",
+      "text": "fallback: { when: [breaker-open], file: /etc/forbear/sorry.txt }\n"
+    }
+  },
+  {
+    "code": "FB083",
+    "severity": "warning",
+    "title": "a fallback that says a write was done",
+    "meaning": "An answer that says yes to a write which never reached the upstream loses what the app believes to be saved.",
+    "wrong": {
+      "kind": "spec",
+      "text": "fallback: { when: [breaker-open], methods: [GET, POST], body: ok }\n"
+    },
+    "message": "policies/payments.yaml:6:46  spec.fallback.methods  warning: fallback.methods [GET, POST] with fallback.status 200 (the default): the app is told that its POST was done; only you can know that this is right [FB083]",
+    "right": {
+      "kind": "spec",
+      "text": "fallback: { when: [breaker-open], methods: [GET], body: ok }\n"
     }
   },
   {

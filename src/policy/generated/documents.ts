@@ -86,6 +86,7 @@ export interface UpstreamSpec {
   pace?: Pace
   throttle?: Throttle
   fault?: Fault
+  fallback?: Fallback
   limits?: Limits
   hedge?: Hedge
   pool?: Pool
@@ -467,7 +468,7 @@ export interface SlowCall {
  */
 export interface Pace {
   /**
-   * `auto` sends as it comes until a 429, then 0.7 of what it was sent, growing slowly to that rate within 10 s and faster beyond it; `fixed` never sends more than `rate`; `disabled` does nothing.
+   * Who writes the section means `fixed` with a rate, `auto` without. `auto` sends as it comes until a 429, then 0.7 of what it was sent, growing slowly to that rate within 10 s and faster beyond it; `fixed` never sends more than `rate`; `disabled` does nothing.
    */
   mode?: 'auto' | 'fixed' | 'disabled'
   /**
@@ -484,7 +485,7 @@ export interface Pace {
  */
 export interface Throttle {
   /**
-   * `enabled` refuses with 503 `throttled`; `observe` only tells the probability (`/status`, `forbear_throttle_probability`); `disabled` does nothing.
+   * Who writes the section means `enabled`. `enabled` refuses with 503 `throttled`; `observe` only tells the probability (`/status`, `forbear_throttle_probability`); `disabled` does nothing.
    */
   mode?: 'enabled' | 'observe' | 'disabled'
   /**
@@ -516,6 +517,55 @@ export interface Fault {
    * Break off as if the connection had been reset; the upstream is not called.
    */
   abort?: boolean
+}
+/**
+ * A static answer in the place of a failure, marked `forbear-outcome: fallback`. Off unless `when` names a cause.
+ */
+export interface Fallback {
+  /**
+   * Causes for which it is given: how the request ended (`forbear-outcome`), or why no further attempt was made. So `retries-exhausted` holds whatever the last attempt failed of.
+   *
+   * @maxItems 50
+   */
+  when?: (
+    | 'breaker-open'
+    | 'retries-exhausted'
+    | 'budget-exhausted'
+    | 'deadline'
+    | 'connect'
+    | 'reset'
+    | 'bad-response'
+    | 'attempt-timeout'
+    | 'overloaded'
+    | 'gate-closed'
+    | 'throttled'
+    | 'retry-after-too-long'
+  )[]
+  /**
+   * Methods that it answers. Another than GET, HEAD and OPTIONS tells the app that something was done that was not.
+   *
+   * @minItems 1
+   * @maxItems 50
+   */
+  methods?: [string, ...string[]]
+  /**
+   * Its status.
+   */
+  status?: number
+  /**
+   * Its header fields; the length is added.
+   */
+  headers?: {
+    [k: string]: string
+  }
+  /**
+   * Its body. Default: empty.
+   */
+  body?: string
+  /**
+   * File whose content is the body, up to 1 MiB; looked at again every 5 s. While it cannot be read, no fallback is given.
+   */
+  file?: string
 }
 /**
  * How much may be under way. A route that writes this section gets limits of its own.
@@ -604,6 +654,7 @@ export interface Route {
   pace?: Pace
   throttle?: Throttle
   fault?: Fault
+  fallback?: Fallback
   limits?: Limits
   hedge?: Hedge
 }
@@ -664,6 +715,7 @@ export interface PolicySpec {
   pace?: Pace
   throttle?: Throttle
   fault?: Fault
+  fallback?: Fallback
   limits?: Limits
   hedge?: Hedge
   pool?: Pool

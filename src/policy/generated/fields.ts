@@ -145,6 +145,12 @@ export const SECTION_FIELDS: Readonly<Record<string, FieldFormat | null>> = {
     "max": "10m"
   },
   "hedge.keyedWrites": null,
+  "fallback.when": null,
+  "fallback.methods": null,
+  "fallback.status": null,
+  "fallback.headers": null,
+  "fallback.body": null,
+  "fallback.file": null,
   "pool.maxConnections": null,
   "pool.maxAge": {
     "format": "duration",
@@ -164,4 +170,4 @@ export const SECTION_FIELDS: Readonly<Record<string, FieldFormat | null>> = {
 }
 
 /** What a route may write of them. */
-export const ROUTE_SECTIONS: readonly string[] = ["timeouts","retry","budget","breaker","pace","throttle","limits","hedge","fault"]
+export const ROUTE_SECTIONS: readonly string[] = ["timeouts","retry","budget","breaker","pace","throttle","limits","hedge","fallback","fault"]

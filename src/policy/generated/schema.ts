@@ -257,6 +257,9 @@ export const SCHEMA: JsonSchema = {
             "fault": {
               "$ref": "#/$defs/fault"
             },
+            "fallback": {
+              "$ref": "#/$defs/fallback"
+            },
             "limits": {
               "$ref": "#/$defs/limits"
             },
@@ -362,6 +365,9 @@ export const SCHEMA: JsonSchema = {
             },
             "fault": {
               "$ref": "#/$defs/fault"
+            },
+            "fallback": {
+              "$ref": "#/$defs/fallback"
             },
             "limits": {
               "$ref": "#/$defs/limits"
@@ -534,6 +540,9 @@ export const SCHEMA: JsonSchema = {
         },
         "fault": {
           "$ref": "#/$defs/fault"
+        },
+        "fallback": {
+          "$ref": "#/$defs/fallback"
         },
         "limits": {
           "$ref": "#/$defs/limits"
@@ -1306,7 +1315,7 @@ export const SCHEMA: JsonSchema = {
       "additionalProperties": false,
       "properties": {
         "mode": {
-          "description": "`auto` sends as it comes until a 429, then 0.7 of what it was sent, growing slowly to that rate within 10 s and faster beyond it; `fixed` never sends more than `rate`; `disabled` does nothing.",
+          "description": "Who writes the section means `fixed` with a rate, `auto` without. `auto` sends as it comes until a 429, then 0.7 of what it was sent, growing slowly to that rate within 10 s and faster beyond it; `fixed` never sends more than `rate`; `disabled` does nothing.",
           "enum": [
             "auto",
             "fixed",
@@ -1321,7 +1330,7 @@ export const SCHEMA: JsonSchema = {
           "examples": [
             "auto"
           ],
-          "markdownDescription": "`auto` sends as it comes until a 429, then 0.7 of what it was sent, growing slowly to that rate within 10 s and faster beyond it; `fixed` never sends more than `rate`; `disabled` does nothing.\n\nDefault: disabled."
+          "markdownDescription": "Who writes the section means `fixed` with a rate, `auto` without. `auto` sends as it comes until a 429, then 0.7 of what it was sent, growing slowly to that rate within 10 s and faster beyond it; `fixed` never sends more than `rate`; `disabled` does nothing.\n\nDefault: disabled."
         },
         "rate": {
           "description": "Calls a second, `fixed` only.",
@@ -1354,7 +1363,7 @@ export const SCHEMA: JsonSchema = {
       "additionalProperties": false,
       "properties": {
         "mode": {
-          "description": "`enabled` refuses with 503 `throttled`; `observe` only tells the probability (`/status`, `forbear_throttle_probability`); `disabled` does nothing.",
+          "description": "Who writes the section means `enabled`. `enabled` refuses with 503 `throttled`; `observe` only tells the probability (`/status`, `forbear_throttle_probability`); `disabled` does nothing.",
           "enum": [
             "enabled",
             "observe",
@@ -1369,7 +1378,7 @@ export const SCHEMA: JsonSchema = {
           "examples": [
             "enabled"
           ],
-          "markdownDescription": "`enabled` refuses with 503 `throttled`; `observe` only tells the probability (`/status`, `forbear_throttle_probability`); `disabled` does nothing.\n\nDefault: disabled."
+          "markdownDescription": "Who writes the section means `enabled`. `enabled` refuses with 503 `throttled`; `observe` only tells the probability (`/status`, `forbear_throttle_probability`); `disabled` does nothing.\n\nDefault: disabled."
         },
         "k": {
           "description": "Calls that the upstream may be sent for each that it accepts: lower refuses sooner.",
@@ -1396,6 +1405,155 @@ export const SCHEMA: JsonSchema = {
           ],
           "markdownDescription": "How far back it looks; not below `timeouts.total`, or calls are forgotten before they have failed.\n\nAllowed: duration 1s to 1h.\n\nDefault: 30s.",
           "patternErrorMessage": "Not allowed here; write duration 1s to 1h."
+        }
+      }
+    },
+    "fallback": {
+      "title": "Fallback",
+      "description": "A static answer in the place of a failure, marked `forbear-outcome: fallback`. Off unless `when` names a cause.",
+      "type": "object",
+      "additionalProperties": false,
+      "properties": {
+        "when": {
+          "description": "Causes for which it is given: how the request ended (`forbear-outcome`), or why no further attempt was made. So `retries-exhausted` holds whatever the last attempt failed of.",
+          "type": "array",
+          "maxItems": 50,
+          "uniqueItems": true,
+          "items": {
+            "enum": [
+              "breaker-open",
+              "retries-exhausted",
+              "budget-exhausted",
+              "deadline",
+              "connect",
+              "reset",
+              "bad-response",
+              "attempt-timeout",
+              "overloaded",
+              "gate-closed",
+              "throttled",
+              "retry-after-too-long"
+            ],
+            "examples": [
+              "breaker-open",
+              "retries-exhausted",
+              "budget-exhausted",
+              "deadline",
+              "connect",
+              "reset",
+              "bad-response",
+              "attempt-timeout",
+              "overloaded",
+              "gate-closed",
+              "throttled",
+              "retry-after-too-long"
+            ]
+          },
+          "default": [],
+          "examples": [
+            [
+              "breaker-open",
+              "retries-exhausted"
+            ]
+          ],
+          "markdownDescription": "Causes for which it is given: how the request ended (`forbear-outcome`), or why no further attempt was made. So `retries-exhausted` holds whatever the last attempt failed of.\n\nAllowed: list; each: `breaker-open`, `retries-exhausted`, `budget-exhausted`, `deadline`, `connect`, `reset`, `bad-response`, `attempt-timeout`, `overloaded`, `gate-closed`, `throttled`, `retry-after-too-long`.\n\nDefault: []."
+        },
+        "methods": {
+          "description": "Methods that it answers. Another than GET, HEAD and OPTIONS tells the app that something was done that was not.",
+          "type": "array",
+          "minItems": 1,
+          "maxItems": 50,
+          "uniqueItems": true,
+          "items": {
+            "type": "string",
+            "pattern": "^[A-Z][A-Z0-9_-]{0,30}$",
+            "x-words": [
+              "GET",
+              "HEAD",
+              "POST",
+              "PUT",
+              "PATCH",
+              "DELETE",
+              "OPTIONS",
+              "TRACE"
+            ],
+            "x-allowed": "a method in capitals",
+            "examples": [
+              "GET",
+              "HEAD",
+              "OPTIONS",
+              "POST",
+              "PUT",
+              "PATCH",
+              "DELETE"
+            ],
+            "patternErrorMessage": "Not allowed here; write a method in capitals."
+          },
+          "default": [
+            "GET",
+            "HEAD",
+            "OPTIONS"
+          ],
+          "examples": [
+            [
+              "GET"
+            ]
+          ],
+          "markdownDescription": "Methods that it answers. Another than GET, HEAD and OPTIONS tells the app that something was done that was not.\n\nAllowed: list; each: a method in capitals.\n\nDefault: [GET,HEAD,OPTIONS]."
+        },
+        "status": {
+          "description": "Its status.",
+          "type": "integer",
+          "minimum": 200,
+          "maximum": 599,
+          "default": 200,
+          "examples": [
+            200
+          ],
+          "markdownDescription": "Its status.\n\nAllowed: whole number 200 to 599.\n\nDefault: 200."
+        },
+        "headers": {
+          "description": "Its header fields; the length is added.",
+          "type": "object",
+          "maxProperties": 20,
+          "propertyNames": {
+            "pattern": "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$",
+            "x-allowed": "a header name",
+            "patternErrorMessage": "Not allowed here; write a header name."
+          },
+          "additionalProperties": {
+            "type": "string",
+            "maxLength": 1000,
+            "pattern": "^[\\t\\u0020-\\u007e]*$",
+            "x-allowed": "printable ASCII",
+            "patternErrorMessage": "Not allowed here; write printable ASCII."
+          },
+          "default": {},
+          "examples": [
+            {
+              "content-type": "application/json"
+            }
+          ],
+          "markdownDescription": "Its header fields; the length is added.\n\nAllowed: mapping of text to text.\n\nDefault: {}."
+        },
+        "body": {
+          "description": "Its body. Default: empty.",
+          "type": "string",
+          "maxLength": 65536,
+          "examples": [
+            "{\"items\": []}"
+          ],
+          "markdownDescription": "Its body. Default: empty.\n\nAllowed: text."
+        },
+        "file": {
+          "description": "File whose content is the body, up to 1 MiB; looked at again every 5 s. While it cannot be read, no fallback is given.",
+          "type": "string",
+          "minLength": 1,
+          "maxLength": 4096,
+          "examples": [
+            "/etc/forbear/fallback/items.json"
+          ],
+          "markdownDescription": "File whose content is the body, up to 1 MiB; looked at again every 5 s. While it cannot be read, no fallback is given.\n\nAllowed: text."
         }
       }
     },

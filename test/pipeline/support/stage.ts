@@ -60,6 +60,7 @@ export class Stage {
         pseudonym: 'forbear-test',
         sink: { emit: event => void this.events.push(event) },
         transport: this.upstream,
+        fallbackFile: path => (path === '/there' ? new TextEncoder().encode('from the file') : null),
         newKey: () => `minted-${++this.#keys}`,
         connections: () => 0,
         makeBreaker: breakersOn(clock, random),
