@@ -28,7 +28,7 @@ export function atCeiling(ramp: Ramp): boolean {
   return ramp.ratePerSec >= ramp.healthyPerSec * RAMP_CEILING_RATIO
 }
 
-/** What was served at the ceiling for a whole look, with the line no shorter, is what is healthy now. */
+/** What is served at the ceiling, with the line no shorter at the end of a look, is what is healthy now. */
 export function raiseCeiling(ramp: Ramp): Ramp {
   return { ...ramp, healthyPerSec: ramp.ratePerSec }
 }
@@ -69,8 +69,9 @@ export interface Healthy {
 const SECONDS_KEPT = 5
 
 /**
- * The last healthy rate: the median of the last whole seconds in which good answers outnumbered bad ones. Other seconds
- * are left out, so an outage does not erase the memory of what the upstream could take.
+ * The last healthy rate: the second highest of the last whole seconds in which good answers outnumbered bad ones. Other
+ * seconds are left out, so an outage does not erase the memory of what the upstream could take; nor does a slow start of the
+ * sidecar or the app make it small, nor a single burst large.
  */
 export class HealthyRate {
   readonly #seconds: { good: number; bad: number }[] = []
@@ -91,12 +92,12 @@ export class HealthyRate {
   /** `null` before the first such second. */
   now(nowMs: number): Healthy | null {
     this.#turn(nowMs)
-    const sorted = this.#seconds.map(second => second.good + second.bad).sort((a, b) => a - b)
-    const median = sorted[sorted.length >> 1]
-    if (median === undefined) return null
+    const sorted = this.#seconds.map(second => second.good + second.bad).sort((a, b) => b - a)
+    const perSec = sorted[1] ?? sorted[0]
+    if (perSec === undefined) return null
     const good = this.#seconds.reduce((sum, second) => sum + second.good, 0)
     const bad = this.#seconds.reduce((sum, second) => sum + second.bad, 0)
-    return { perSec: median, badRatio: bad / (good + bad) }
+    return { perSec, badRatio: bad / (good + bad) }
   }
 
   #turn(nowMs: number): void {

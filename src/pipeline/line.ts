@@ -19,8 +19,10 @@ const TICK_MS = 10
 /** With few answers the verdict waits for so many steps, half a second. */
 const STEPS_PER_VERDICT = 5
 
-/** Three seconds: a line that keeps its length so long meets more load than before the outage, not only its backlog. */
-const STEPS_PER_LOOK = 30
+/** A second: a line that keeps its length so long meets more load than is let go, not only its backlog. */
+const STEPS_PER_LOOK = 10
+/** Ten seconds: so long after bad answers a limit is near, and is not tried again. */
+const STEPS_OF_CAUTION = 100
 
 /**
  * `idle` nobody is held back · `blocked` the gate is closed or the breaker is open · `pacing` let go as fast as the pace
@@ -43,8 +45,8 @@ type LineState =
       /** Steps of the running look at whether the line gets shorter. */
       steps: number
       lengthThen: number
-      /** It began at the ceiling, and no answer was bad since. */
-      clean: boolean
+      /** Steps until the ceiling may rise again. */
+      caution: number
     }
 
 type Ramping = Extract<LineState, { kind: 'ramping' }>
@@ -163,7 +165,7 @@ export class Line {
       unjudged: 0,
       steps: 0,
       lengthThen: this.length,
-      clean: false,
+      caution: 0,
     }
     this.#timer = this.#clock.after(TICK_MS, this.#tick)
   }
@@ -214,20 +216,21 @@ export class Line {
   #step(state: Ramping, nowMs: number): void {
     state.stepAtMs = nowMs + RAMP_STEP_MS
     state.steps += 1
+    state.caution = Math.max(0, state.caution - 1)
     state.unjudged += 1
     if (state.good + state.bad >= LEAST_ANSWERS || state.unjudged >= STEPS_PER_VERDICT) this.#judge(state)
     if (state.steps < STEPS_PER_LOOK) return
-    if (state.clean && this.length >= state.lengthThen) state.ramp = raiseCeiling(state.ramp)
+    const stays = this.length >= state.lengthThen
+    if (state.caution === 0 && atCeiling(state.ramp) && stays) state.ramp = raiseCeiling(state.ramp)
     state.steps = 0
     state.lengthThen = this.length
-    state.clean = atCeiling(state.ramp)
   }
 
   #judge(state: Ramping): void {
     if (state.good + state.bad === 0) return
     const before = state.ramp.ratePerSec
     state.ramp = nextRamp(state.ramp, state.good, state.bad)
-    if (state.ramp.ratePerSec < before) state.clean = false
+    if (state.ramp.ratePerSec < before) state.caution = STEPS_OF_CAUTION
     state.good = 0
     state.bad = 0
     state.unjudged = 0
