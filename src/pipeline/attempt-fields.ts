@@ -5,8 +5,9 @@ import { baggageOf } from './request-facts.js'
 /** Fields that forbear adds to the attempt that starts at `startMs`. */
 export function attemptFields(exchange: Exchange, startMs: number): string[] {
   const { facts, policy, mintedKey, deadlineMs, attempts, hedges, downstream, deps } = exchange
-  // Only a first attempt is hedged, and a hedge is no re-send.
-  const attempt = attempts - hedges
+  // Only a first attempt is hedged, and a hedge is no re-send. Of a re-send every attempt is one: a layer below that took
+  // our first for a first would multiply what this layer does not.
+  const attempt = Math.max(attempts - hedges, facts.incomingAttempt ?? 0)
   const fields = ['forbear-attempt', String(attempt)]
   // While the body still comes in, the whole that runs from its end.
   const remainingMs = Math.min(deadlineMs - startMs, facts.totalMs)

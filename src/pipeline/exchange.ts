@@ -78,7 +78,7 @@ export class Exchange implements AppListener, Call, ActiveCall, RunOwner {
   }
 
   get mayRideOut(): boolean {
-    return this.attempts === 0 || this.repeatable
+    return this.repeatable || !this.memory?.reached
   }
   /** `Infinity` while the body is still coming in. */
   get deadlineMs(): number {

@@ -14,7 +14,9 @@ export interface RequestFacts {
   readonly maxAttempts: number
   /** It is itself a re-send of the layer above: not multiplied again here. */
   readonly layered: boolean
-  /** The resend number that the layer above told, if any. */
+  /** The number of the attempt that the layer above told, if it is a re-send. */
+  readonly incomingAttempt: number | null
+  /** The same by its baggage. */
   readonly incomingResend: number | null
   /** 32 hex digits, or `null`. */
   readonly traceId: string | null
@@ -32,6 +34,7 @@ export function readRequestFacts(
     totalMs: tightened(policy.timeouts.totalMs, headerValue(headers, 'forbear-timeout-ms')),
     maxAttempts: tightened(policy.retry.maxAttempts, headerValue(headers, 'forbear-max-attempts')),
     layered: mark.marked,
+    incomingAttempt: mark.attempt,
     incomingResend: mark.resend,
     traceId: readTraceId(headers),
   }

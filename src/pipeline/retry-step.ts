@@ -50,7 +50,7 @@ export function nextStep(
     breakerOpen: () =>
       lane.guard.breaker.refusing &&
       lane.guard.breaker.state === 'open' &&
-      !(lane.guard.ridesOut && exchange.repeatable),
+      !(lane.guard.ridesOut && exchange.mayRideOut),
     withdraw: sendAtMs => memory.tryWithdraw(nowMs, sendAtMs),
   })
   if (decision.retry) return { retry: true, delayMs: decision.delayMs }

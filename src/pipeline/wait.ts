@@ -83,11 +83,11 @@ export class Wait implements SlotWaiter, LineMember, Waiter {
   }
 
   onBreakerOpen(reopensAtMs: number): void {
-    const { attempts, lane, repeatable } = this.#exchange
+    const { attempts, lane, mayRideOut } = this.#exchange
     if (this.#place === 'line' || attempts === 0) return
     // The line lets nobody go before the probe; a longer back-off may have been told by the upstream.
     if (this.#place === 'backoff' && this.#wakeAtMs >= reopensAtMs) return
-    if (lane.guard.ridesOut && repeatable) this.joinLine()
+    if (lane.guard.ridesOut && mayRideOut) this.joinLine()
     else this.#exchange.stop('breaker-open', 'breaker-open')
   }
 

@@ -92,6 +92,34 @@ describe('the mark for the next service', () => {
   })
 })
 
+describe('the number of an attempt', () => {
+  it('is never below the one that the layer above told, so that the layer below does not multiply it either', async () => {
+    const stage = new Stage()
+    stage.upstream.plays(fail('connect'), fail('connect'), fail('connect'), reply(200))
+    stage.get('/', { headers: { 'forbear-attempt': '3' } })
+    await stage.finish()
+    expect(stage.upstream.sent.map(sent => sent.fields['forbear-attempt'])).toEqual(['3', '3', '3', '4'])
+  })
+
+  it('begins at 1 where the layer above told nothing that counts', async () => {
+    const stage = new Stage()
+    stage.upstream.plays(reply(503), reply(200))
+    stage.get('/', { headers: { 'forbear-attempt': 'many' } })
+    await stage.finish()
+    expect(stage.upstream.sent.map(sent => sent.fields['forbear-attempt'])).toEqual(['1', '2'])
+  })
+})
+
+describe('a first attempt of a re-send that only its number marks', () => {
+  it('is marked in the baggage, too, with propagate: an app behind it drops the number', async () => {
+    const stage = new Stage({ propagate: true })
+    stage.upstream.plays(reply(200))
+    stage.get('/', { headers: { 'forbear-attempt': '3' } })
+    await stage.finish()
+    expect(stage.upstream.sent[0]?.fields.baggage).toBe(`forbear.resend=3;t=${NOW_S}`)
+  })
+})
+
 describe('what the app learns', () => {
   it('that a policy without retries gave up on nothing', async () => {
     const stage = new Stage({ retry: { maxAttempts: 1 } })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { checkEveryEnding, Stage } from './support/stage.js'
-import { hang, reply } from './support/upstream.js'
+import { fail, hang, reply } from './support/upstream.js'
 
 checkEveryEnding()
 
@@ -105,6 +105,30 @@ describe('riding an outage out', () => {
     for (const path of ['/w-1', '/w-2']) stage.get(path)
     await stage.finish()
     expect(stage.upstream.paths.slice(before)).toEqual(['/failed', '/w-1', '/w-2'])
+  })
+
+  it('keeps a POST that found nobody to connect to, whether it opened the breaker or was the probe', async () => {
+    const stage = new Stage(WAIT)
+    stage.upstream.decides((_n, call) => fail('connect', { afterMs: call.path === '/late' ? 400 : 5 }))
+    const late = stage.post('/late')
+    await stage.openBreaker()
+    const probe = stage.post('/probe')
+    await stage.run(2000)
+    expect([late.summary, probe.summary]).toEqual(['waiting', 'waiting'])
+    stage.upstream.plays(reply(200))
+    await stage.finish()
+    expect([late.status, probe.status]).toEqual([200, 200])
+  })
+
+  it('lets the back-off of a POST that found nobody be overtaken by the opening', async () => {
+    const stage = new Stage({ ...WAIT, retry: { backoff: { baseMs: 400 } } })
+    stage.upstream.plays(fail('connect'))
+    const call = stage.post('/backs-off')
+    await stage.openBreaker()
+    expect(call.summary).toBe('waiting')
+    stage.upstream.plays(reply(200))
+    await stage.finish()
+    expect(call.summary).toBe('200 delivered after 2')
   })
 
   it('ends a call that was sent and may not be repeated', async () => {
