@@ -55,6 +55,11 @@ export function judgeStatus({ statuses, json }: PollUntil, status: number): Stat
   return good || LATER.has(status) ? 'pending' : 'final'
 }
 
+/** `application/json`, or another type with that syntax (RFC 6839 §3.1). */
+export function isJson(contentType: string | undefined): boolean {
+  return contentType !== undefined && /^application\/([^;\s]+\+)?json\s*(;|$)/i.test(contentType)
+}
+
 /** @param document parsed; `undefined` = what came was none */
 export function holds({ keys, test }: JsonCondition, document: unknown): boolean {
   if (document === undefined) return false
