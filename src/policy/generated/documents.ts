@@ -708,7 +708,7 @@ export interface Poll {
  */
 export interface PollUntil {
   /**
-   * Any of these statuses. Without it, with `json` alone: any from 200 to 299.
+   * Any of these statuses, unless `retry.retryOn` has it: a failure is retried first. Without it, with `json` alone: any from 200 to 299.
    *
    * @minItems 1
    * @maxItems 50

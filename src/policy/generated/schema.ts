@@ -1676,7 +1676,7 @@ export const SCHEMA: JsonSchema = {
           "additionalProperties": false,
           "properties": {
             "status": {
-              "description": "Any of these statuses. Without it, with `json` alone: any from 200 to 299.",
+              "description": "Any of these statuses, unless `retry.retryOn` has it: a failure is retried first. Without it, with `json` alone: any from 200 to 299.",
               "type": "array",
               "minItems": 1,
               "maxItems": 50,
@@ -1696,7 +1696,7 @@ export const SCHEMA: JsonSchema = {
                   200
                 ]
               ],
-              "markdownDescription": "Any of these statuses. Without it, with `json` alone: any from 200 to 299.\n\nAllowed: list; each: a status from 200 to 499.\n\nDefault: none."
+              "markdownDescription": "Any of these statuses, unless `retry.retryOn` has it: a failure is retried first. Without it, with `json` alone: any from 200 to 299.\n\nAllowed: list; each: a status from 200 to 499.\n\nDefault: none."
             },
             "json": {
               "title": "PollJson",
