@@ -86,7 +86,7 @@ describe.concurrent('a poll over real sockets', () => {
     expect((await sidecar.call('/jobs/1')).headers['forbear-polls']).toBe('4')
     const [first = 0, second = 0, third = 0] = gaps(upstream)
     expect(first).toBeGreaterThanOrEqual(1_990)
-    expect(second).toBeLessThan(1_000)
+    expect(second).toBeLessThan(1_900)
     expect(third).toBeGreaterThanOrEqual(990)
   })
 
@@ -96,8 +96,9 @@ describe.concurrent('a poll over real sockets', () => {
     const answer = await sidecar.call('/jobs/1', { headers: { Prefer: 'wait=1' } })
     expect([answer.status, answer.text, answer.headers['x-progress']]).toEqual([202, 'working on it', '40'])
     expect([answer.headers['forbear-outcome'], answer.headers['preference-applied']]).toEqual(['poll-pending', 'wait'])
-    expect(Number(answer.headers['forbear-polls'])).toBeGreaterThan(3)
-    expect(answer.elapsedMs).toBeLessThan(5_000)
+    expect(answer.headers['forbear-polls']).toBe(String(upstream.received.length))
+    // The policy would wait five minutes.
+    expect(answer.elapsedMs).toBeLessThan(20_000)
   })
 
   test('stops within a second when the app hangs up', async ({ stage }) => {

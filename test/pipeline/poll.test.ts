@@ -272,6 +272,22 @@ describe('a failed poll', () => {
     expect(stage.clock.nowMs()).toBeGreaterThan(15_000)
   })
 
+  it('is answered by the fallback where it failed, not where the last answer said "not yet"', async () => {
+    const fallback = { when: new Set(['retries-exhausted', 'deadline', 'connect'] as const), body: 'sorry' }
+    const stage = stageOf({ ...POLL, maxWaitMs: 5000 }, { retry: { maxAttempts: 2 }, fallback })
+    stage.upstream.plays(reply(202), reply(503))
+    const failed = stage.get('/job')
+    await stage.finish()
+    expect(failed.summary).toBe('200 fallback after 3')
+    expect(failed.header('forbear-polls')).toBe('2')
+    for (const play of [reply(202), fail('connect')]) {
+      stage.upstream.plays(reply(202), play)
+      const pending = stage.get('/job')
+      await stage.finish()
+      expect(pending.outcome).toBe('poll-pending')
+    }
+  })
+
   it('feeds the budget and the breaker with every poll that succeeds', async () => {
     const stage = stageOf(
       { ...POLL, backoff: { ...POLL.backoff, kind: 'fixed', baseMs: 100 } },
