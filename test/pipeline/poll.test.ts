@@ -346,6 +346,40 @@ describe('a failed poll', () => {
   })
 })
 
+describe('a poll that is hedged', () => {
+  const hedge = { mode: 'enabled', after: { kind: 'fixed', delayMs: 50 }, maxHedges: 1 } as const
+  const late = reply(202, { afterMs: 5000 })
+
+  it('goes on after the answer of either, and its next poll may be hedged again', async () => {
+    const stage = stageOf(POLL, { hedge, budget: { minPerSecond: 100 } })
+    stage.upstream.plays(late, reply(202), late, reply(200))
+    const call = stage.get('/job')
+    await stage.finish()
+    expect(call.summary).toBe('200 hedge-won after 4')
+    expect(call.header('forbear-polls')).toBe('2')
+    expect(stage.finishedOf(call)).toMatchObject({ attempts: 4, hedges: 2, polls: 2 })
+    expect(stage.upstream.sent.map(({ fields }) => fields['forbear-attempt'])).toEqual(['1', '1', '1', '1'])
+  })
+
+  it('ends by the deadline and by the app while the answer that won is read', async () => {
+    const stage = stageOf(BY_JSON, {
+      hedge,
+      budget: { minPerSecond: 100 },
+      timeouts: { totalMs: 2000, attemptMs: 1500 },
+    })
+    stage.upstream.plays(late, { ...json({ status: 'done' }), bodyMs: 60_000 } as never)
+    const cut = stage.get('/job')
+    await stage.finish()
+    expect([cut.summary, cut.answeredAtMs]).toEqual(['504 deadline after 2', 2000])
+    expect(stage.of('hedge-decided').map(({ result }) => result)).toEqual(['won'])
+    stage.upstream.plays(late, { ...json({ status: 'done' }), bodyMs: 60_000 } as never)
+    const left = stage.get('/job')
+    await stage.run(500)
+    left.hangUp()
+    expect(stage.upstream.open).toBe(0)
+  })
+})
+
 describe('a document that cannot be read', () => {
   it.each([
     ['larger than 64 KiB', reply(200, { body: 'x'.repeat(70_000), headers: { 'content-type': 'application/json' } })],
