@@ -13,6 +13,7 @@ const SECTIONS = [
   'hedge',
   'fallback',
   'pool',
+  'poll',
   'fault',
 ]
 

@@ -18,6 +18,7 @@ import { PolicyRecord } from './policy/policy-record.js'
 import { startReport } from './policy/start-report.js'
 import { PolicyWatcher } from './policy/watcher.js'
 import { BindError } from './proxy/bind.js'
+import { decodeBody } from './proxy/decode-body.js'
 import { FallbackFiles } from './proxy/fallback-files.js'
 import { FaultTransport } from './proxy/fault-transport.js'
 import { Listeners } from './proxy/listeners.js'
@@ -163,6 +164,7 @@ class Runtime {
         transport: new FaultTransport(this.#transport, clock),
         newKey: randomUUID,
         fallbackFile: path => files.read(path),
+        decodeBody,
         connections: upstream => this.#transport.connections(upstream),
         makeBreaker: breakersOn(clock, Math.random),
         ...(this.#options.unmatched === 'tunnel' && { unmatched: unmatchedUpstream(builtInPolicy()) }),

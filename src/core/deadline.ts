@@ -22,3 +22,8 @@ export function tightened(limit: number, field: string | undefined): number {
 export function fits(delayMs: number, nowMs: number, deadlineMs: number, medianMs: number | null): boolean {
   return nowMs + delayMs + Math.max(LEAST_ATTEMPT_MS, medianMs ?? 0) <= deadlineMs
 }
+
+/** The longest wait after which an attempt still has such a chance, ms; negative = it has none even now. */
+export function leftMs(nowMs: number, deadlineMs: number, medianMs: number | null): number {
+  return deadlineMs - nowMs - Math.max(LEAST_ATTEMPT_MS, medianMs ?? 0)
+}

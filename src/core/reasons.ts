@@ -15,6 +15,7 @@ export const DELIVERED_OUTCOMES = [
   'retry-after-too-long',
   'hedge-won',
   'fallback',
+  'poll-pending',
 ] as const
 
 /** Reasons of our own answers: there was no upstream response to pass on. */
@@ -75,3 +76,9 @@ export type HedgeDenial =
   | 'draining'
 
 export type HedgeResult = (typeof HEDGE_RESULTS)[number] | HedgeDenial
+
+/**
+ * What became of an answer to a poll; `forbear_polls_total{result}`. It was the one waited for (`done`), one that ends the
+ * polling (`final`), or said "not yet": another poll followed (`repeated`), or the app got it (`pending`).
+ */
+export type PollResult = 'done' | 'final' | 'repeated' | 'pending'

@@ -1,4 +1,5 @@
 import type { DenialReason, Outcome } from '../core/reasons.js'
+import type { Exchange } from './exchange.js'
 import type { RawHeaders } from './ports.js'
 
 /**
@@ -22,10 +23,21 @@ const GAVE_UP: ReadonlySet<Outcome> = new Set<Outcome>([
 const FIRST_ATTEMPT_DELIVERED: RawHeaders = Object.freeze(['forbear-attempts', '1', 'forbear-outcome', 'delivered'])
 
 /** Fields that every passed-on answer carries. A policy without retries gave up on nothing. */
-export function answerFields(attempts: number, outcome: Outcome, maxAttempts: number): RawHeaders {
+function answerFields(attempts: number, outcome: Outcome, maxAttempts: number): RawHeaders {
   if (attempts === 1 && outcome === 'delivered') return FIRST_ATTEMPT_DELIVERED
   const fields = ['forbear-attempts', String(attempts), 'forbear-outcome', outcome]
   return maxAttempts > 1 ? [...fields, ...exhaustedField(outcome)] : fields
+}
+
+/** The same with what a polled request tells. */
+export function answerFieldsOf(exchange: Exchange, outcome: Outcome): RawHeaders {
+  const fields = answerFields(attemptsOf(exchange), outcome, exchange.facts.maxAttempts)
+  return exchange.poll === null ? fields : [...fields, ...exchange.poll.fields]
+}
+
+/** Of all polls. */
+export function attemptsOf({ attempts, poll }: Exchange): number {
+  return attempts + (poll?.earlierAttempts ?? 0)
 }
 
 /** `denied`: what kept a failed attempt from being repeated. Without an attempt, refusing was all there was to do. */

@@ -1,9 +1,9 @@
 import type { BreakerPermit, SettledOutcome } from '../core/breaker-rules.js'
-import type { AttemptFacts } from '../core/classify.js'
+import { type AttemptFacts, classifyResponse } from '../core/classify.js'
 import type { OwnReason } from '../core/reasons.js'
 import type { AttemptFinished } from '../telemetry/events.js'
 import type { Exchange } from './exchange.js'
-import type { AttemptFailure } from './ports.js'
+import type { AttemptFailure, ResponseHead } from './ports.js'
 import { STALE_IDLE_MS } from './stale-allowance.js'
 
 /** Tells the breaker, the line and the pool how an attempt went. `none` tells nobody, but gives the permit back. */
@@ -43,6 +43,15 @@ export function reportAttempt(
     status: status === 0 ? null : status,
     result,
     durationMs,
+  })
+}
+
+export function classifyHead({ deps, policy, facts, attempts }: Exchange, head: ResponseHead): AttemptFacts {
+  return classifyResponse(head.status, head.headers, {
+    retry: policy.retry,
+    wallNowMs: deps.clock.wallMs(),
+    keyed: facts.repeat.kind === 'keyed' || facts.repeat.kind === 'generate',
+    resend: attempts > 1,
   })
 }
 

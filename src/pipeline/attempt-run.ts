@@ -1,10 +1,11 @@
 import type { Timer } from '../clock/clock.js'
 import type { BreakerPermit, SettledOutcome } from '../core/breaker-rules.js'
-import { classifyFailure, classifyResponse, type FailureKind } from '../core/classify.js'
+import { classifyFailure, type FailureKind } from '../core/classify.js'
 import type { Outcome } from '../core/reasons.js'
 import type { AttemptFinished } from '../telemetry/events.js'
 import { attemptFields } from './attempt-fields.js'
 import {
+  classifyHead,
   deadlineOutcome,
   learnFromAnswer,
   mayStartFresh,
@@ -97,17 +98,10 @@ export class AttemptRun implements AttemptListener, Running {
 
   onHead(head: ResponseHead): void {
     const exchange = this.#exchange
-    const { deps, policy, facts } = exchange
-    const nowMs = deps.clock.nowMs()
+    const nowMs = exchange.deps.clock.nowMs()
     this.#clock?.cancel()
     this.#status = head.status
-    const keyed = facts.repeat.kind === 'keyed' || facts.repeat.kind === 'generate'
-    const outcome = classifyResponse(head.status, head.headers, {
-      retry: policy.retry,
-      wallNowMs: deps.clock.wallMs(),
-      keyed,
-      resend: exchange.attempts > 1,
-    })
+    const outcome = classifyHead(exchange, head)
     this.#settle(outcome.breaker, 'response', nowMs)
     learnFromAnswer(exchange, this.#number, outcome, this.#sentMs ?? this.#startMs, nowMs)
     this.#owner.onHead(this, head, outcome)
@@ -119,7 +113,7 @@ export class AttemptRun implements AttemptListener, Running {
       return this.#owner.onEnded('bad-request', this)
     }
     if (failure.refused === true) return this.#endRefused(failure.message)
-    if (mayStartFresh(this.#exchange, failure)) return this.#startFresh()
+    if (!this.#settled && mayStartFresh(this.#exchange, failure)) return this.#startFresh()
     this.#fail(failure.kind, failure.permanent, runFailure(failure))
   }
 
@@ -153,6 +147,15 @@ export class AttemptRun implements AttemptListener, Running {
   hold(maxBytes: number): void {
     this.#attempt?.hold(maxBytes)
     this.#leaveWire()
+  }
+
+  read(maxBytes: number): void {
+    this.#attempt?.read(maxBytes)
+  }
+
+  onRead(whole: boolean): void {
+    if (whole) this.#leaveWire()
+    this.#exchange.poll?.onRead(this, whole)
   }
 
   held(): HeldResponse | null {
@@ -217,13 +220,13 @@ export class AttemptRun implements AttemptListener, Running {
     this.#owner.onFailure(failure, facts, this)
   }
 
-  /** Tells everyone who must know how the attempt went, once. */
+  /** Tells everyone who must know how the attempt went, once; and that its answer broke while it was being read. */
   #settle(outcome: SettledOutcome, result: AttemptFinished['result'], nowMs: number): void {
-    if (this.#settled) return
+    const hadHead = this.#settled
+    if (hadHead && outcome !== 'failure') return
     this.#settled = true
-    const tookMs = nowMs - (this.#sentMs ?? this.#startMs)
-    settleAttempt(this.#exchange, this.#permit, this.connection, outcome, tookMs, nowMs)
-    this.#report(result, nowMs)
+    settleAttempt(this.#exchange, this.#permit, this.connection, outcome, hadHead ? 0 : this.ranMs(nowMs), nowMs)
+    this.#report(hadHead ? 'cut' : result, nowMs)
   }
 
   #report(result: AttemptFinished['result'], nowMs: number): void {

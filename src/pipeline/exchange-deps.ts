@@ -1,5 +1,6 @@
 import type { Clock } from '../clock/clock.js'
 import type { Fault } from '../core/fault.js'
+import type { PollSettings } from '../core/poll.js'
 import type { DenialReason, HedgeDenial } from '../core/reasons.js'
 import type { EventSink } from '../telemetry/events.js'
 import type { Exchange } from './exchange.js'
@@ -24,6 +25,10 @@ export interface ExchangeDeps {
   whyNoRetry(exchange: Exchange): DenialReason | 'not-retryable' | null
   /** The same for a hedge, and whether we are leaving. */
   whyNoHedge(exchange: Exchange): HedgeDenial | null
+  /** How its poll is to go on, `null` = not at all: a policy that tightened since, or we are leaving. */
+  pollNow(exchange: Exchange): PollSettings | null
+  /** A whole body without its content codings; `null` = it cannot be had within so many bytes. */
+  decodeBody(body: Uint8Array, codings: string, maxBytes: number): Uint8Array | null
   /** A request is over: answered, or its app is gone. */
   onFinished(exchange: Exchange | null): void
 }

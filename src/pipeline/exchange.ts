@@ -5,7 +5,7 @@ import type { DeliveredOutcome, DenialReason, Outcome, OwnReason } from '../core
 import type { EffectivePolicy, UpstreamSnapshot } from '../core/snapshot.js'
 import type { ActiveCall } from './active-calls.js'
 import { admit, type Call } from './admission.js'
-import { answerFields } from './answer-fields.js'
+import { answerFieldsOf } from './answer-fields.js'
 import { type RunFailure, returnGateProbe } from './attempt-report.js'
 import { AttemptRun } from './attempt-run.js'
 import { DeadlineTimer } from './deadline-timer.js'
@@ -13,6 +13,7 @@ import { answerFallback, answerGivenUp, answerStopped, type Ending, outcomeOf } 
 import type { ExchangeDeps } from './exchange-deps.js'
 import { mayHedge } from './hedge-step.js'
 import type { Lane } from './lane.js'
+import { type Poll, pollOf } from './poll.js'
 import type { AppListener, Downstream, ResponseHead } from './ports.js'
 import { Race } from './race.js'
 import { reportDenied, reportFinished, reportRetry } from './report.js'
@@ -29,7 +30,7 @@ export class Exchange implements AppListener, Call, ActiveCall, RunOwner {
   /** Made at the first wait. */
   wait: Wait | null = null
   place = 0
-  /** Calls to the upstream so far, the first included. */
+  /** Calls to the upstream so far, the first included; of a poll, those of this round. */
   attempts = 0
   /** Those of them that were sent beside another. */
   hedges = 0
@@ -45,6 +46,7 @@ export class Exchange implements AppListener, Call, ActiveCall, RunOwner {
   /** The free attempt after a stale connection, one a request. */
   freshUsed = false
   readonly deadline: DeadlineTimer
+  readonly poll: Poll | null
   #phase: 'admitting' | 'attempting' | 'delivering' | 'over' = 'admitting'
   #run: Running | null = null
 
@@ -63,6 +65,7 @@ export class Exchange implements AppListener, Call, ActiveCall, RunOwner {
     this.facts = readRequestFacts(downstream.method, downstream.headers, policy, deps.clock.wallMs())
     this.mintedKey = this.facts.repeat.kind === 'generate' ? deps.newKey() : null
     this.deadline = new DeadlineTimer(deps.clock, () => this.#onDeadline())
+    this.poll = pollOf(this)
   }
 
   get kind(): Call['kind'] {
@@ -101,27 +104,26 @@ export class Exchange implements AppListener, Call, ActiveCall, RunOwner {
 
   #tryStart(): void {
     const nowMs = this.deps.clock.nowMs()
-    if (this.attempts > 0 && stoppedBeforeSending(this, nowMs)) return
+    if (stoppedBeforeSending(this, nowMs)) return
     const admission = admit(this, nowMs, this.deps.random)
     if (admission.granted) return this.#launch(admission, nowMs)
     if (admission.next !== 'queue') returnGateProbe(this)
     switch (admission.next) {
       case 'line':
-        return this.#waiting.joinLine()
+        return this.waiting.joinLine()
       case 'queue':
-        return this.#waiting.joinQueue()
+        return this.waiting.joinQueue()
       case 'refuse':
         return this.giveUp(admission.reason, admission.retryAfterMs)
       case 'defer':
-        this.#waiting.defer(admission.delayMs)
+        this.waiting.defer(admission.delayMs)
     }
   }
 
   #launch(permit: BreakerPermit, nowMs: number): void {
     this.wait?.leave()
     this.hasTurn = false
-    this.attempts += 1
-    if (this.attempts === 1) this.lane.onFirstAttempt(nowMs)
+    if (++this.attempts === 1) this.lane.onFirstAttempt(nowMs)
     this.memory?.spend()
     // A wait puts a deadline on a call whose body is still coming in; the upload itself is never cut by it.
     if (this.downstream.body?.complete === false) this.deadline.clear()
@@ -132,13 +134,11 @@ export class Exchange implements AppListener, Call, ActiveCall, RunOwner {
   }
 
   remember(): RetryMemory {
-    this.memory ??= new RetryMemory(this.lane)
-    return this.memory
+    return (this.memory ??= new RetryMemory(this.lane))
   }
 
-  get #waiting(): Wait {
-    this.wait ??= new Wait(this)
-    return this.wait
+  get waiting(): Wait {
+    return (this.wait ??= new Wait(this))
   }
 
   /** The line or the queue lets it go, or its back-off is over. */
@@ -151,6 +151,7 @@ export class Exchange implements AppListener, Call, ActiveCall, RunOwner {
 
   onWait(place: WaitPlace, nowMs: number): void {
     this.#phase = 'admitting'
+    this.#run = null
     // Let go by the line, it may still wait for a slot; it need not stand in line again for that.
     if (place !== 'slot') this.hasTurn = false
     if (this.deadlineMs === Number.POSITIVE_INFINITY && this.downstream.body?.complete === false)
@@ -158,7 +159,9 @@ export class Exchange implements AppListener, Call, ActiveCall, RunOwner {
   }
 
   onHead(run: AttemptRun, head: ResponseHead, facts: AttemptFacts): void {
-    if (!facts.retryable) return this.#commit(run, outcomeOf(facts, run.hedge))
+    this.#run = run
+    if (this.poll?.onHead(run, head, facts)) return
+    if (!facts.retryable) return this.commit(run, outcomeOf(facts, run.hedge))
     const step = nextStep(this, this.remember(), facts, null)
     if (step.retry) {
       this.remember().hold(run, head)
@@ -166,13 +169,12 @@ export class Exchange implements AppListener, Call, ActiveCall, RunOwner {
     }
     if (step.denied !== null) reportDenied(this, step.denied)
     const ending = step.denied === null ? null : answerFallback(this, step.outcome)
-    if (ending === null) return this.#commit(run, step.outcome)
+    if (ending === null) return this.commit(run, step.outcome)
     run.abandon()
-    this.#finish(ending)
+    this.finish(ending)
   }
 
   onFailure(failure: RunFailure, facts: AttemptFacts): void {
-    this.#run = null
     this.remember().fail(failure)
     const step = nextStep(this, this.remember(), facts, failure)
     if (step.retry) this.#retry(step.delayMs, facts, null, failure.text)
@@ -180,37 +182,35 @@ export class Exchange implements AppListener, Call, ActiveCall, RunOwner {
   }
 
   onEnded(reason: 'deadline' | 'bad-request'): void {
-    this.#run = null
     this.giveUp(reason)
   }
   onDelivered(status: number, outcome: Outcome, bytes: number): void {
-    this.#finish({ status, outcome, bytes })
+    this.finish({ status, outcome, bytes })
   }
 
   #retry(delayMs: number, facts: AttemptFacts, status: number | null, error: string | null): void {
-    this.#run = null
     this.remember().plan(delayMs, facts.why)
     reportRetry(this, facts, status, error, delayMs)
-    this.#waiting.backOff(delayMs)
+    this.waiting.backOff(delayMs)
   }
 
-  #commit(run: AttemptRun, outcome: DeliveredOutcome): void {
+  commit(run: AttemptRun, outcome: DeliveredOutcome): void {
     this.#phase = 'delivering'
     this.deadline.clear()
     this.headMs = this.deps.clock.nowMs() - this.arrivedMs
-    run.deliver(outcome, answerFields(this.attempts, outcome, this.facts.maxAttempts))
+    run.deliver(outcome, answerFieldsOf(this, outcome))
   }
 
   /** No further attempt: the last upstream answer, or else what went wrong with the last attempt. */
   stop(denied: DenialReason | null, outcome: DeliveredOutcome): void {
     if (denied !== null) reportDenied(this, denied)
-    this.#finish(answerStopped(this, outcome))
+    this.finish(answerStopped(this, outcome))
   }
 
   /** Ends a request that may not go on now; `retryAfterMs` is told when it is known. */
   giveUp(reason: OwnReason, retryAfterMs: number | null = null): void {
     if (reason === 'breaker-open' && this.attempts > 0) return this.stop('breaker-open', 'breaker-open')
-    this.#finish(answerGivenUp(this, reason, retryAfterMs))
+    this.finish(answerGivenUp(this, reason, retryAfterMs))
   }
 
   onAnswered(): void {
@@ -221,7 +221,7 @@ export class Exchange implements AppListener, Call, ActiveCall, RunOwner {
     this.deps.onFinished(this)
     if (this.#phase === 'over') return
     this.#run?.abandon()
-    this.#finish({ status: 499, outcome: 'aborted', bytes: this.#run?.bytes ?? 0 })
+    this.finish({ status: 499, outcome: 'aborted', bytes: this.#run?.bytes ?? 0 })
   }
 
   /** The drain period is over: whatever has no answer yet gets one now. */
@@ -236,7 +236,7 @@ export class Exchange implements AppListener, Call, ActiveCall, RunOwner {
     else this.giveUp('deadline')
   }
 
-  #finish(ending: Ending): void {
+  finish(ending: Ending): void {
     if (this.#phase === 'over') return
     this.#phase = 'over'
     this.wait?.leave()

@@ -13,7 +13,7 @@ import { rehearse } from './rehearsal.js'
 import { reportRefused } from './report.js'
 import { matchRoute } from './route.js'
 import { Switches } from './switches.js'
-import { whyNoHedgeNow, whyNoRetryNow } from './tightened.js'
+import { pollNow, whyNoHedgeNow, whyNoRetryNow } from './tightened.js'
 import { UpgradeCall } from './upgrade-call.js'
 import type { UpgradeDecision, UpgradeRequest } from './upgrade-ports.js'
 import { type StateDeps, UpstreamState } from './upstream-state.js'
@@ -21,7 +21,7 @@ import { FULL_ROOM_RETRY_MS } from './wait.js'
 
 export interface PipelineDeps
   extends StateDeps,
-    Omit<ExchangeDeps, 'retriesOff' | 'nextFault' | 'whyNoRetry' | 'whyNoHedge' | 'onFinished'> {
+    Omit<ExchangeDeps, 'retriesOff' | 'nextFault' | 'whyNoRetry' | 'whyNoHedge' | 'pollNow' | 'onFinished'> {
   /** Our name in `Via`; tells our own passes from those of other sidecars. */
   readonly pseudonym: string
   /** Set: a CONNECT to an undeclared host is tunnelled under this name and policy. Default: it is refused. */
@@ -61,6 +61,7 @@ export class Pipeline {
       nextFault: exchange => (this.switches.faultsOn ? rehearse(exchange) : null),
       whyNoRetry: exchange => (this.switches.retriesOff ? 'retries-off' : whyNoRetryNow(exchange, this.#snapshot)),
       whyNoHedge: exchange => this.#whyNoHedge(exchange),
+      pollNow: exchange => (this.draining ? null : pollNow(exchange, this.#snapshot)),
       onFinished: exchange => this.#onEnd(exchange),
     }
     this.apply(snapshot)

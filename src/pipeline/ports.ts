@@ -83,11 +83,13 @@ export interface Attempt {
   readonly bytes: number
   /** The answer stands still because the app does not read it. */
   readonly heldByApp: boolean
-  /** Commits: head (end-to-end fields plus `extra`) and body stream to the app. Only inside `onHead`. */
+  /** Commits: head (end-to-end fields plus `extra`) and body stream to the app. Only inside `onHead` and `onRead`. */
   deliver(extra: RawHeaders): void
   /** Reads the body up to `maxBytes` and keeps it, else destroys it. Only inside `onHead`. */
   hold(maxBytes: number): void
-  /** The held response when it is complete, else `null`. */
+  /** Reads the body up to `maxBytes` before it is known what becomes of the answer; `onRead` follows. Only inside `onHead`. */
+  read(maxBytes: number): void
+  /** The held or read response when it is complete, else `null`. */
   held(): HeldResponse | null
   /** Ends it; no call-back follows. Safe at any time, also after the end. */
   abort(): void
@@ -97,9 +99,11 @@ export interface AttemptListener {
   /** The request, body included, is on the wire; the attempt clock starts. Not told when the head comes first. */
   onSent(): void
   onInterim(status: number, headers: RawHeaders): void
-  /** Must call `deliver`, `hold` or `abort` before it returns. */
+  /** Must call `deliver`, `hold`, `read` or `abort` before it returns. */
   onHead(head: ResponseHead): void
-  /** Before the head; nothing follows. */
+  /** After `read`: `held` has the whole answer, and nothing follows; or it is larger, then `deliver` or `abort` must be called. */
+  onRead(whole: boolean): void
+  /** Before the head, or after `read` before the end of the body; nothing follows. */
   onFailure(failure: AttemptFailure): void
   /** The delivered body is complete and handed to the app; nothing follows. `bytes` = body bytes. */
   onDelivered(bytes: number): void

@@ -71,7 +71,7 @@ export class Race implements RunOwner, Running {
 
   onEnded(reason: 'deadline' | 'bad-request', run: AttemptRun): void {
     this.#leave(run)
-    if (run.hedge) reportHedge(this.#exchange, 'aborted')
+    if (run.hedge && run !== this.#winner) reportHedge(this.#exchange, 'aborted')
     // Without the app's body none can go on.
     if (reason === 'bad-request') this.abandon()
     if (this.#running.length > 0) return
@@ -162,7 +162,8 @@ export class Race implements RunOwner, Running {
   }
 
   #onFailed(run: AttemptRun, facts: AttemptFacts): AttemptFacts {
-    if (run.hedge) reportHedge(this.#exchange, 'failed')
+    // One that won was told of; a poll may still have been reading its answer.
+    if (run.hedge && run !== this.#winner) reportHedge(this.#exchange, 'failed')
     if (asksForPatience(facts)) this.#close()
     this.#failed = mergedFacts(this.#failed, facts)
     return this.#failed

@@ -1,6 +1,7 @@
 import type { AttemptFacts } from '../core/classify.js'
-import type { DenialReason, HedgeResult, OwnReason } from '../core/reasons.js'
+import type { DenialReason, HedgeResult, OwnReason, PollResult } from '../core/reasons.js'
 import type { EventSink } from '../telemetry/events.js'
+import { attemptsOf } from './answer-fields.js'
 import { ownStatus } from './answers.js'
 import type { Ending } from './endings.js'
 import type { Exchange } from './exchange.js'
@@ -16,8 +17,9 @@ export function reportFinished(exchange: Exchange, ending: Ending): void {
     status: ending.status,
     outcome: ending.outcome,
     denied: exchange.memory?.denied ?? null,
-    attempts: exchange.attempts,
-    hedges: exchange.hedges,
+    attempts: attemptsOf(exchange),
+    hedges: exchange.hedges + (exchange.poll?.earlierHedges ?? 0),
+    polls: exchange.poll?.count ?? 0,
     durationMs: deps.clock.nowMs() - exchange.arrivedMs,
     headMs: exchange.headMs,
     waitedMs: exchange.wait?.totalMs ?? 0,
@@ -50,6 +52,7 @@ export function reportRefused(
     denied: null,
     attempts: 0,
     hedges: 0,
+    polls: 0,
     durationMs: 0,
     headMs: null,
     waitedMs: 0,
@@ -94,6 +97,16 @@ export function reportDenied(exchange: Exchange, reason: DenialReason): void {
 
 export function reportHedge({ deps, upstream, route }: Exchange, result: HedgeResult): void {
   deps.sink.emit({ type: 'hedge-decided', upstream: upstream.name, route, result })
+}
+
+export function reportPoll({ deps, upstream, route }: Exchange, result: PollResult): void {
+  deps.sink.emit({ type: 'poll-judged', upstream: upstream.name, route, result })
+}
+
+export function reportUnreadable({ deps, upstream, route, appPath }: Exchange): void {
+  const detail = { upstream: upstream.name, route, path: withoutQuery(appPath) }
+  const message = 'a poll passes an answer on that it cannot read: larger than 64 KiB, or in an unknown content coding'
+  deps.sink.emit({ type: 'notice', level: 'warn', message, detail })
 }
 
 /** The query may hold secrets. */

@@ -94,9 +94,14 @@ export class RetryMemory {
 
   /** The request is over: what was paid for and not sent is given back. */
   end(nowMs: number): void {
+    this.giveBack(nowMs)
+    this.held?.discard()
+  }
+
+  /** What was paid for will not be sent, or not now. */
+  giveBack(nowMs: number): void {
     if (this.#own !== null) this.#lane.budget.giveBack(this.#own, nowMs)
     if (this.#parent !== null) this.#lane.parentBudget?.giveBack(this.#parent, nowMs)
     this.spend()
-    this.held?.discard()
   }
 }

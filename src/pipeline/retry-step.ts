@@ -55,6 +55,8 @@ export function nextStep(
   })
   if (decision.retry) return { retry: true, delayMs: decision.delayMs }
   const { reason } = decision
+  const slowerMs = reason === 'budget-exhausted' ? exchange.poll?.slowerMs(facts.retryAfterMs ?? 0, nowMs) : null
+  if (slowerMs != null) return { retry: true, delayMs: slowerMs }
   const denied = reason === 'not-retryable' ? null : reason
   return { retry: false, denied, outcome: OUTCOME_OF[reason] ?? (reason as DeliveredOutcome) }
 }
@@ -69,11 +71,14 @@ export function mayRepeat(exchange: Exchange, now: IdempotencySettings): boolean
 
 /** Ends a request whose granted attempt may not be sent after all. */
 export function stoppedBeforeSending(exchange: Exchange, nowMs: number): boolean {
-  const { deps, memory, lane, hasTurn } = exchange
+  if (exchange.poll?.holdsBack(nowMs)) return true
+  const { deps, memory, lane, hasTurn, attempts, poll } = exchange
+  if (attempts === 0) return false
   // The line paces what it lets go, and whoever comes back to it is not being sent yet.
   const fits = hasTurn || lane.guard.line.busy || memory === null || memory.stillFits(nowMs)
   const denied = deps.whyNoRetry(exchange) ?? (fits ? null : 'budget-exhausted')
   if (denied === null) return false
+  if (denied === 'budget-exhausted' && poll !== null) return poll.slowsDown(nowMs)
   exchange.stop(denied === 'not-retryable' ? null : denied, OUTCOME_OF[denied] ?? (denied as DeliveredOutcome))
   return true
 }

@@ -1,4 +1,5 @@
 /** Before a further attempt, a request also obeys what the policy in force by then tightens. */
+import type { PollSettings } from '../core/poll.js'
 import type { DenialReason, HedgeDenial } from '../core/reasons.js'
 import type { EffectivePolicy, Snapshot } from '../core/snapshot.js'
 import type { Exchange } from './exchange.js'
@@ -19,6 +20,12 @@ export function whyNoHedgeNow(exchange: Exchange, snapshot: Snapshot): HedgeDeni
   if (now.hedge.mode !== 'enabled' && exchange.policy.hedge.mode === 'enabled') return 'retries-off'
   const spent = exchange.hedges >= now.hedge.maxHedges || exchange.attempts >= now.retry.maxAttempts
   return spent ? 'retries-exhausted' : null
+}
+
+/** What is in force of its poll; `null` = it is to end. */
+export function pollNow(exchange: Exchange, snapshot: Snapshot): PollSettings | null {
+  if (exchange.generation === snapshot.generation) return exchange.policy.poll
+  return policyNow(exchange, snapshot)?.poll ?? null
 }
 
 /** What is in force for its route; `null` = its upstream is gone. */

@@ -148,6 +148,7 @@ export class UpgradeCall {
       denied: null,
       attempts,
       hedges: 0,
+      polls: 0,
       durationMs,
       headMs: outcome === 'delivered' ? durationMs : null,
       waitedMs: 0,

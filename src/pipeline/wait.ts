@@ -98,8 +98,8 @@ export class Wait implements SlotWaiter, LineMember, Waiter {
 
   /** More of the body has come into memory. */
   recount(): void {
-    const { lane, downstream } = this.#exchange
-    const bytes = downstream.body?.capturedBytes ?? 0
+    const { lane } = this.#exchange
+    const bytes = keptBytes(this.#exchange)
     if (this.#place === null || bytes === this.#bytes) return
     if (lane.limiter.recount(this.#bytes, bytes)) this.#bytes = bytes
     else this.#exchange.giveUp('overloaded', FULL_ROOM_RETRY_MS)
@@ -120,8 +120,8 @@ export class Wait implements SlotWaiter, LineMember, Waiter {
   /** Ends the request when the room is full. */
   #enter(place: WaitPlace): boolean {
     this.leave()
-    const { deps, lane, downstream } = this.#exchange
-    const bytes = downstream.body?.capturedBytes ?? 0
+    const { deps, lane } = this.#exchange
+    const bytes = keptBytes(this.#exchange)
     if (!lane.limiter.enter(bytes)) {
       this.#exchange.giveUp('overloaded', FULL_ROOM_RETRY_MS)
       return false
@@ -133,4 +133,9 @@ export class Wait implements SlotWaiter, LineMember, Waiter {
     this.#exchange.onWait(place, this.#sinceMs)
     return true
   }
+}
+
+/** Of the app's body, and of the answer that a poll keeps. */
+function keptBytes({ downstream, poll }: Exchange): number {
+  return (downstream.body?.capturedBytes ?? 0) + (poll?.pending?.body.byteLength ?? 0)
 }

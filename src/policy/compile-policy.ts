@@ -3,6 +3,7 @@ import type { BackoffSettings, Jitter } from '../core/backoff.js'
 import type { FallbackCause, FallbackSettings } from '../core/fallback.js'
 import type { HedgeDelay, HedgeSettings } from '../core/hedge.js'
 import type { EffectivePolicy, RetryHeader, RetryOn, RetrySettings, TimeoutSettings } from '../core/snapshot.js'
+import { compilePoll } from './compile-poll.js'
 import { parseDurationMs } from './duration.js'
 import type { Fields } from './overlay.js'
 import { parseQuantile } from './quantile.js'
@@ -60,6 +61,7 @@ export function compilePolicy(fields: Fields): EffectivePolicy {
     }),
     hedge: hedge(read),
     fallback: fallback(read, fields),
+    poll: compilePoll(read, backoff(read, 'poll.backoff')),
     propagate: read.flag('propagate'),
     longPoll: read.flag('longPoll'),
   })

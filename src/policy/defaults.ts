@@ -39,6 +39,8 @@ export const BUILT_IN = deepFreeze({
     ceiling: '10s',
     keyedWrites: false,
   },
+  // Off: only a route says until when.
+  poll: { backoff: { kind: 'exponential', base: '1s', factor: 2, cap: '60s', jitter: 'equal' }, maxWait: '5m' },
   pool: { maxConnections: 256, maxAge: '5m' },
   propagate: false,
   longPoll: false,

@@ -3,6 +3,7 @@ import { isLoopback, parseListenAddress } from '../core/listen-address.js'
 import type { TargetSnapshot } from '../core/snapshot.js'
 import { type Finding, type ParsedDocument, type Path, valueAt, whereText } from './document.js'
 import { matchFindings } from './match-rules.js'
+import { pollFindings } from './poll-rules.js'
 import { TWICE } from './schema-findings.js'
 import { quote } from './schema-words.js'
 import { parseTarget } from './target.js'
@@ -102,8 +103,8 @@ function reaches(host: string, bound: string): boolean {
 }
 
 function jitterFindings(root: unknown, at: Path): Finding[] {
-  return ['backoff', 'throttled'].flatMap((name): Finding[] => {
-    const path = [...at, 'retry', name, 'jitter']
+  return ['retry.backoff', 'retry.throttled', 'poll.backoff'].flatMap((name): Finding[] => {
+    const path = [...at, ...name.split('.'), 'jitter']
     const range = valueAt(root, path)
     if (!Array.isArray(range) || range.length !== 2 || !(range[0] > range[1])) return []
     return [{ code: 'FB036', path, text: `the range begins at ${range[0]}, above its end ${range[1]}` }]
@@ -117,6 +118,7 @@ function routeFindings(root: unknown, at: Path): Finding[] {
   return [
     ...(both ? [{ code: 'FB059', path: [...at, 'match', 'pathPrefix'], mark: 'key', text } as const] : []),
     ...jitterFindings(root, at),
+    ...pollFindings(root, at),
   ]
 }
 

@@ -124,6 +124,8 @@ export function worstTexts({ worst, maxAttempts, repeatability }: Forecast): str
       return [`${answered} (its own forbear-timeout-ms)`]
     case 'attempts':
       return [`${answered} (${longestText(maxAttempts, repeatability)})`, queuedText(queuedMs)]
+    case 'poll':
+      return [`${answered}, the last one if it is not the one waited for (poll.maxWait)`]
     case 'held':
       return ['the app waits without end while the breaker is open or the gate closed: timeouts.total is none']
     case 'no-clock':

@@ -1,6 +1,7 @@
 /** `forbear explain` in words: which upstream and route a call finds, what will happen to it, and who said so. */
 import type { FallbackSettings } from '../core/fallback.js'
 import type { PaceSettings } from '../core/pacer.js'
+import type { PollSettings } from '../core/poll.js'
 import { targetText } from '../core/target-text.js'
 import type { ThrottleSettings } from '../core/throttle.js'
 import {
@@ -19,6 +20,7 @@ import {
 import { type Forecast, forecast, retriesInTenSeconds } from './forecast.js'
 import { hedgeTexts } from './hedge-text.js'
 import { otherRoutes } from './other-routes.js'
+import { pollTexts } from './poll-text.js'
 import type { EffectiveField } from './provenance.js'
 import { listText } from './schema-words.js'
 
@@ -49,6 +51,7 @@ export function explainText(call: ExplainedCall): string {
     ['attempts', [attemptsText(future)]],
     ...(future.maxAttempts > 1 ? retryRows(call, future) : []),
     ...(hedged.length > 0 ? [['hedged', hedged] satisfies [string, string[]]] : []),
+    ...pollRows(policy.poll, future),
     ['at worst', worstTexts(future)],
     ['breaker', [breakerText(call)]],
     ...paceRows(policy.pace),
@@ -63,7 +66,7 @@ export function explainData(call: ExplainedCall): object {
   const { method, url, upstream, route, via, path, fields } = call
   const { budget } = (route ?? upstream).policy
   const future = forecast((route ?? upstream).policy, method, call.headers)
-  const { repeatability, maxAttempts, waits, worst } = future
+  const { repeatability, maxAttempts, waits, worst, pollMs } = future
   const retriesPer10s = RATES.map(perSecond => ({
     perSecond,
     succeeding: retriesInTenSeconds(budget, perSecond, true),
@@ -81,6 +84,7 @@ export function explainData(call: ExplainedCall): object {
     maxAttempts,
     repeatable: repeatability.kind,
     waits,
+    pollMs,
     worstCaseMs: finite(worst.ms),
     worstCaseBecause: worst.because,
     worstCaseQueuedMs: finite(worst.queuedMs),
@@ -100,6 +104,10 @@ function paceRows({ mode, ratePerSec, burst }: PaceSettings): [string, string[]]
 function fallbackRows({ when, methods, status }: FallbackSettings, method: string): [string, string[]][] {
   if (when.size === 0 || !methods.has(method)) return []
   return [['fallback', [`${status} of the policy’s own for ${listText([...when])}`]]]
+}
+
+function pollRows(poll: PollSettings | null, { pollMs }: Forecast): [string, string[]][] {
+  return poll === null || pollMs === null ? [] : [['poll', pollTexts(poll, pollMs)]]
 }
 
 function throttleRows({ mode, k }: ThrottleSettings): [string, string[]][] {

@@ -2,6 +2,7 @@
 import type { EffectivePolicy } from '../core/snapshot.js'
 import { HEDGE_RULES } from './hedge-rules.js'
 import { MECHANISM_RULES } from './mechanism-rules.js'
+import { POLL_RULES } from './poll-rules.js'
 import type { Rule } from './rule.js'
 
 const FINITE = Number.isFinite
@@ -128,6 +129,7 @@ export const RULES: readonly Rule[] = [
   },
   ...MECHANISM_RULES,
   ...HEDGE_RULES,
+  ...POLL_RULES,
 ]
 
 function waitRules(kind: 'backoff' | 'throttled'): Rule[] {

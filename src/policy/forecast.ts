@@ -3,6 +3,7 @@ import type { BudgetSettings } from '../core/budget.js'
 import { tightened } from '../core/deadline.js'
 import { headerValue } from '../core/headers.js'
 import { type Repeatability, repeatability } from '../core/idempotency.js'
+import { mayPoll, pollTimeMs } from '../core/poll.js'
 import type { EffectivePolicy } from '../core/snapshot.js'
 import { type WaitRange, waitRanges } from './waits.js'
 import { type WorstCase, worstCase } from './worst-case.js'
@@ -14,6 +15,8 @@ export interface Forecast {
   /** Likewise; no wait is longer. */
   readonly totalMs: number
   readonly waits: readonly WaitRange[]
+  /** The call is repeated until its answer is the one that is waited for, at most so long; `null` = it is not. */
+  readonly pollMs: number | null
   readonly worst: WorstCase
 }
 
@@ -22,13 +25,22 @@ export function forecast(policy: EffectivePolicy, method: string, headers: reado
   const repeat = repeatability(method, headers, policy.retry.idempotency)
   const totalMs = tightened(policy.timeouts.totalMs, headerValue(headers, 'forbear-timeout-ms'))
   const maxAttempts = tightened(policy.retry.maxAttempts, headerValue(headers, 'forbear-max-attempts'))
+  const { poll } = policy
+  const pollMs = poll !== null && mayPoll(poll, method, false) ? pollTimeMs(poll, headers) : null
   return {
     repeatability: repeat,
     maxAttempts,
     totalMs,
     waits: waitRanges(policy.retry, maxAttempts, totalMs),
-    worst: worstCase(policy, { totalMs, maxAttempts, repeat: repeat.kind }),
+    pollMs,
+    worst: polledCase(worstCase(policy, { totalMs, maxAttempts, repeat: repeat.kind }), pollMs),
   }
+}
+
+/** A repeat is cut at the end of the polling, a first poll is not. */
+function polledCase(worst: WorstCase, pollMs: number | null): WorstCase {
+  if (pollMs === null || pollMs <= worst.ms) return worst
+  return { ms: pollMs, because: 'poll', queuedMs: Math.max(pollMs, worst.queuedMs) }
 }
 
 /**

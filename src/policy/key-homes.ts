@@ -41,8 +41,13 @@ function homes(): Map<string, string[]> {
   add(ROUTE, 'name', 'match', 'longPoll')
   for (const path of Object.keys(SECTION_FIELDS)) {
     if (path === 'longPoll') continue
-    const steps = ['spec', ...path.split('.')]
-    for (let end = 2; end <= steps.length; end++) add(steps.slice(0, end - 1).join('.'), steps[end - 1] ?? '')
+    const own = path.startsWith('poll.')
+    const steps = [own ? ROUTE : 'spec', ...path.split('.')]
+    for (let end = 2; end <= steps.length; end++) {
+      const key = steps[end - 1] ?? ''
+      // Whoever misplaces a backoff or a status hardly ever means that of a poll.
+      if (!own || !map.has(key) || end === 2) add(steps.slice(0, end - 1).join('.'), key)
+    }
   }
   return map
 }

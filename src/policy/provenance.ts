@@ -59,7 +59,7 @@ export function routePlaces(source: PolicySource, upstreamName: string): Map<str
 function listed(fields: Fields, isRoute: boolean): EffectiveField[] {
   return Object.keys(SECTION_FIELDS).flatMap(name => {
     if (HEADER_MAPPINGS.has(name)) return headers(fields, name)
-    if (name === 'longPoll' && !isRoute) return []
+    if (!isRoute && (name === 'longPoll' || name.startsWith('poll.'))) return []
     // Without a clock of its own, an attempt has that of the request.
     const field = fields.get(name) ?? fields.get(name === 'timeouts.attempt' ? 'timeouts.total' : '')
     return field === undefined || field.faulty ? [] : [explained(name, field)]

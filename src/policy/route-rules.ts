@@ -7,6 +7,7 @@ import { message, type ParsedDocument, type Path, valueAt, whereText } from './d
 import { hedgeMessages } from './hedge-rules.js'
 import type { PolicyMessage } from './messages.js'
 import type { Fields } from './overlay.js'
+import { unpolledMessages } from './poll-rules.js'
 import { written } from './rule-messages.js'
 import { listText, quote } from './schema-words.js'
 
@@ -38,6 +39,7 @@ export function routeMessages(
       earlier.push({ match, path, name })
       return [
         ...longPollMessages(document, path, faulty),
+        ...unpolledMessages(document, path, route.policy, match),
         ...repeatMessages(document, path, route, match),
         ...hedgeMessages(document, path, route.policy, match),
       ]

@@ -26,7 +26,7 @@ function emptyFinding(path: Path): Finding {
 }
 
 /** Keys that a document cannot do without. */
-const REQUIRED = /^(metadata(\.name)?|spec(\.target|\.routes\[\d+\]\.(name|match))?)$/
+const REQUIRED = /^(metadata(\.name)?|spec(\.target|\.routes\[\d+\]\.(name|match|poll\.until(\.json\.pointer)?))?)$/
 
 function emptyText(path: Path, key: string): string {
   if (!REQUIRED.test(pathText(path))) return `${key} is empty: remove the key or give it a value`

@@ -6,8 +6,11 @@ import { waitsBefore } from './waits.js'
 export interface WorstCase {
   /** From the end of the request body to a response head or our own answer; `Infinity` = nothing ends it. */
   readonly ms: number
-  /** `total`, `app`: that clock ends it · `attempts`: all at their longest · `held`: gate or breaker may keep it for ever. */
-  readonly because: 'total' | 'app' | 'attempts' | 'held' | 'no-clock'
+  /**
+   * `total`, `app`: that clock ends it · `attempts`: all at their longest · `held`: gate or breaker may keep it for ever ·
+   * `poll`: it is repeated so long.
+   */
+  readonly because: 'total' | 'app' | 'attempts' | 'held' | 'no-clock' | 'poll'
   /** With a wait for a free slot, on which only the total clock has a limit. */
   readonly queuedMs: number
 }

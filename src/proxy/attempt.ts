@@ -48,7 +48,7 @@ export class UndiciAttempt implements Attempt {
   }
 
   get heldByApp(): boolean {
-    return this.call?.delivery?.paused === true
+    return this.call?.paused === true
   }
 
   start(): void {
@@ -63,7 +63,11 @@ export class UndiciAttempt implements Attempt {
   }
 
   hold(maxBytes: number): void {
-    this.call?.hold(maxBytes)
+    this.call?.keep('holding', maxBytes)
+  }
+
+  read(maxBytes: number): void {
+    this.call?.keep('reading', maxBytes)
   }
 
   held(): HeldResponse | null {

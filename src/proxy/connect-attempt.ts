@@ -43,6 +43,10 @@ export class ConnectAttempt implements Attempt {
     this.abort()
   }
 
+  read(): void {
+    this.abort()
+  }
+
   held(): HeldResponse | null {
     return null
   }

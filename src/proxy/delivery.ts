@@ -1,3 +1,4 @@
+import type { RawHeaders, ResponseHead } from '../pipeline/ports.js'
 import type { ProxyDownstream } from './downstream-port.js'
 
 /** Body bytes on their way to the app, at the app's pace. */
@@ -10,6 +11,12 @@ export class Delivery {
     private readonly downstream: ProxyDownstream,
     private readonly resumeWire: () => void,
   ) {}
+
+  /** @param read of the body so far */
+  begin(head: ResponseHead, extra: RawHeaders, read: readonly Uint8Array[] = []): void {
+    this.downstream.begin(head, extra)
+    for (const chunk of read) this.push(chunk)
+  }
 
   /** `false` = read no further until `resumeWire` is called. */
   push(chunk: Uint8Array): boolean {

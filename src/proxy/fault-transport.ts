@@ -44,6 +44,7 @@ class FaultyAttempt implements Attempt {
   #real: Attempt | null = null
   #head: ResponseHead | null = null
   #delivered = 0
+  #reading = false
 
   constructor(request: AttemptRequest, listener: AttemptListener, fault: Fault, transport: Transport, clock: Clock) {
     this.#request = request
@@ -75,6 +76,11 @@ class FaultyAttempt implements Attempt {
 
   hold(maxBytes: number): void {
     this.#real?.hold(maxBytes)
+  }
+
+  read(maxBytes: number): void {
+    if (this.#real === null) this.#reading = true
+    else this.#real.read(maxBytes)
   }
 
   held(): HeldResponse | null {
@@ -115,6 +121,7 @@ class FaultyAttempt implements Attempt {
       headers: ['content-type', 'text/plain', 'content-length', String(BODY.length)],
     }
     this.#listener.onHead(this.#head)
+    if (this.#reading) this.#listener.onRead(true)
     if (this.#delivered > 0) this.#listener.onDelivered(this.#delivered)
   }
 }
@@ -125,6 +132,7 @@ function alreadySent(listener: AttemptListener): AttemptListener {
     onSent() {},
     onInterim: (status, headers) => listener.onInterim(status, headers),
     onHead: head => listener.onHead(head),
+    onRead: whole => listener.onRead(whole),
     onFailure: failure => listener.onFailure(failure),
     onDelivered: bytes => listener.onDelivered(bytes),
     onCut: (code, byApp) => listener.onCut(code, byApp),

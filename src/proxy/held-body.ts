@@ -1,16 +1,18 @@
-/** A discarded answer's body, kept while it is small. */
+/** How long a discarded answer may take to be read, ms. */
+export const HOLD_MS = 1_000
+
+/** An answer's body, kept while it is small. */
 export class HeldBody {
-  private readonly chunks: Uint8Array[] = []
+  readonly chunks: Uint8Array[] = []
   private bytes = 0
 
   constructor(private readonly maxBytes: number) {}
 
-  /** `false` = too large, nothing is kept. */
+  /** `false` = too large: this chunk was the last that it takes. */
   push(chunk: Uint8Array): boolean {
     this.bytes += chunk.length
-    if (this.bytes > this.maxBytes) return false
     this.chunks.push(chunk)
-    return true
+    return this.bytes <= this.maxBytes
   }
 
   whole(): Uint8Array {

@@ -4,22 +4,20 @@ import type { UndiciAttempt } from './attempt.js'
 import { type Connection, SPENT } from './connection.js'
 import { Delivery } from './delivery.js'
 import * as fail from './failure.js'
-import { HeldBody } from './held-body.js'
+import { HeldBody, HOLD_MS } from './held-body.js'
 import { IdleTimer } from './idle-timer.js'
+import { interimFault } from './interim-fault.js'
 import { decodeHeaders, hasForeignCoding } from './raw-headers.js'
 import type { Upload } from './upload.js'
 import { wireRequest } from './wire-request.js'
 
 /**
- * queued (handed to undici, nothing written) → waiting (written) → delivering or holding → done;
- * failing = the failure is known and about to be told.
+ * queued (handed to undici, nothing written) → waiting (written) → delivering, holding, or reading and then perhaps
+ * delivering → done; failing = the failure is known and about to be told.
  */
-type Phase = 'queued' | 'waiting' | 'delivering' | 'holding' | 'failing' | 'done'
+type Phase = 'queued' | 'waiting' | 'delivering' | 'holding' | 'reading' | 'failing' | 'done'
+const RECEIVING: ReadonlySet<Phase> = new Set(['delivering', 'holding', 'reading'])
 
-/** More interim (1xx) responses than this are an attack or a bug. */
-const MAX_INTERIM = 100
-/** How long a discarded answer may take to be read, ms. */
-const HOLD_MS = 1_000
 /** Thrown at undici to take back a request that it has not written; the connection stays good. */
 const TAKEN_BACK = new fail.CodedError('TAKEN_BACK', 'the attempt was aborted')
 
@@ -42,6 +40,10 @@ export class WireCall implements Dispatcher.DispatchHandler {
     readonly connection: Connection,
   ) {}
 
+  get paused(): boolean {
+    return this.delivery?.paused === true
+  }
+
   /** Tells the listener nothing before it returns. */
   start(): void {
     const options = wireRequest(this.attempt.request, this.attempt.downstream, this.upload)
@@ -51,18 +53,20 @@ export class WireCall implements Dispatcher.DispatchHandler {
   }
 
   deliver(extra: RawHeaders): void {
-    if (this.phase !== 'waiting' || this.head === null || this.resumeWire === null) return
+    if ((this.phase !== 'waiting' && this.phase !== 'reading') || this.head === null || this.resumeWire === null) return
     this.phase = 'delivering'
     this.delivery = new Delivery(this.attempt.downstream, this.resumeWire)
     this.attempt.tools.watchLater(this)
-    this.attempt.downstream.begin(this.head, extra)
+    this.delivery.begin(this.head, extra, this.holder?.chunks)
+    this.holder = null
   }
 
-  hold(maxBytes: number): void {
+  /** Takes the body into memory: of an answer that is given up, or of one that is to be judged. */
+  keep(phase: 'holding' | 'reading', maxBytes: number): void {
     if (this.phase !== 'waiting' || this.head === null) return
-    this.phase = 'holding'
+    this.phase = phase
     this.holder = new HeldBody(maxBytes)
-    this.connection.expendable = true
+    if (phase === 'holding') this.connection.expendable = true
     this.stopIdle()
     this.attempt.tools.watchLater(this)
   }
@@ -77,11 +81,10 @@ export class WireCall implements Dispatcher.DispatchHandler {
     if (this.idle !== null) return
     const { clock } = this.attempt.tools
     const { idleTimeoutMs } = this.attempt.request
+    const watched = RECEIVING.has(this.phase) || (this.phase === 'waiting' && this.upload.running)
     if (this.phase === 'holding') this.idle = new IdleTimer(clock, HOLD_MS, () => this.abort())
-    else if (idleTimeoutMs === Number.POSITIVE_INFINITY) return
-    else if (this.phase === 'delivering' || (this.phase === 'waiting' && this.upload.running)) {
+    else if (watched && idleTimeoutMs !== Number.POSITIVE_INFINITY)
       this.idle = new IdleTimer(clock, idleTimeoutMs, () => this.onIdle())
-    }
   }
 
   onConnect(abort: () => void): void {
@@ -107,7 +110,9 @@ export class WireCall implements Dispatcher.DispatchHandler {
     if (this.phase !== 'waiting') return true
     const headers = decodeHeaders(raw)
     if (status < 200) {
-      this.interim(status, headers)
+      const fault = interimFault(status, ++this.interims)
+      if (fault === null) this.attempt.listener.onInterim(status, headers)
+      else this.breakOff(fault.code, fault.message)
       return true
     }
     this.idle?.touch()
@@ -128,12 +133,17 @@ export class WireCall implements Dispatcher.DispatchHandler {
       this.idle?.touch()
       return this.phase === 'delivering' ? this.delivery.push(chunk) : true
     }
-    if (this.holder !== null && !this.holder.push(chunk)) this.abort()
-    return true
+    if (this.phase === 'reading') this.idle?.touch()
+    if (this.holder === null || this.holder.push(chunk)) return true
+    // More than is kept of it.
+    if (this.phase === 'reading') this.attempt.listener.onRead(false)
+    if (this.holder !== null) this.abort()
+    return !this.paused
   }
 
   onComplete(trailers: unknown): void {
-    if (this.phase !== 'delivering' && this.phase !== 'holding') return
+    const read = this.phase === 'reading'
+    if (!RECEIVING.has(this.phase)) return
     if (this.connection.reset !== null) return this.broken(this.connection.reset)
     // undici's type says strings; the raw handler interface gives buffers.
     if (this.phase === 'delivering') this.attempt.downstream.end(decodeHeaders((trailers ?? []) as Buffer[]))
@@ -145,25 +155,18 @@ export class WireCall implements Dispatcher.DispatchHandler {
     }
     this.finish()
     if (this.delivery !== null) this.attempt.listener.onDelivered(this.delivery.bytes)
+    else if (read) this.attempt.listener.onRead(true)
   }
 
   onError(error: Error): void {
     if (this.phase === 'queued') this.unwritten(error)
     else if (this.phase === 'waiting') this.lost(error)
-    else if (this.phase === 'delivering' || this.phase === 'holding') this.broken(error)
+    else if (RECEIVING.has(this.phase)) this.broken(error)
     else if (error === TAKEN_BACK) this.giveBack()
   }
 
-  private interim(status: number, headers: RawHeaders): void {
-    this.interims++
-    if (status < 100) this.breakOff(fail.INVALID_STATUS, `the status ${status}`)
-    else if (status === 101) this.breakOff('UNEXPECTED_UPGRADE', 'a 101 that nobody asked for')
-    else if (this.interims > MAX_INTERIM) this.breakOff('TOO_MANY_INTERIM', `over ${MAX_INTERIM} interim responses`)
-    else this.attempt.listener.onInterim(status, headers)
-  }
-
   private onIdle(): void {
-    const byApp = this.delivery?.paused === true || this.upload.owedByApp(this.connection)
+    const byApp = this.paused || this.upload.owedByApp(this.connection)
     const code = byApp ? fail.APP_IDLE_TIMEOUT : fail.IDLE_TIMEOUT
     if (this.delivery !== null) this.cut(code)
     else this.breakOff(code, `no body byte moved for ${this.attempt.request.idleTimeoutMs} ms`)
@@ -193,6 +196,7 @@ export class WireCall implements Dispatcher.DispatchHandler {
     const code = fail.codeOf(error)
     if (this.head !== null && fail.isBodylessMismatch(this.head.status, code)) this.onComplete([])
     else if (this.phase === 'holding') this.finish()
+    else if (this.phase === 'reading') this.tell(fail.wireFailure(error, null))
     else if (this.upload.broke(error)) this.later(setImmediate, () => this.cut(fail.REQUEST_BODY))
     else this.cut(code)
   }
@@ -204,12 +208,9 @@ export class WireCall implements Dispatcher.DispatchHandler {
   }
 
   private tell(failure: AttemptFailure): void {
-    const { listener } = this.attempt
-    if (this.starting) this.later(queueMicrotask, () => listener.onFailure(failure))
-    else {
-      this.finish()
-      listener.onFailure(failure)
-    }
+    if (this.starting) return this.later(queueMicrotask, () => this.attempt.listener.onFailure(failure))
+    this.finish()
+    this.attempt.listener.onFailure(failure)
   }
 
   /** An abort until then keeps it untold. */
@@ -241,6 +242,7 @@ export class WireCall implements Dispatcher.DispatchHandler {
 
   private finish(): void {
     this.phase = 'done'
+    this.holder = null
     this.stopIdle()
     this.upload.end()
   }

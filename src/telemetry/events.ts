@@ -5,7 +5,7 @@
 import type { BreakerState, TransitionReason } from '../core/breaker-rules.js'
 import type { RetryCause } from '../core/classify.js'
 import type { FallbackCause } from '../core/fallback.js'
-import type { DenialReason, HedgeResult, Outcome } from '../core/reasons.js'
+import type { DenialReason, HedgeResult, Outcome, PollResult } from '../core/reasons.js'
 
 /** One request is over. The access log is one line of this. */
 export interface RequestFinished {
@@ -24,6 +24,8 @@ export interface RequestFinished {
   readonly attempts: number
   /** Those of them that were sent beside another. */
   readonly hedges: number
+  /** Of a request that its route polls: calls that were made one after another until the answer was there; else 0. */
+  readonly polls: number
   /** From the arrival of the head to the end of the answer, ms. */
   readonly durationMs: number
   /** From the arrival of the head to the accepted response head, ms; `null` when none came. */
@@ -120,6 +122,14 @@ export interface TunnelClosed {
   readonly generation: number
 }
 
+/** What became of an answer to a poll. */
+export interface PollJudged {
+  readonly type: 'poll-judged'
+  readonly upstream: string
+  readonly route: string | null
+  readonly result: PollResult
+}
+
 /** What became of a hedge, or why one that was due was not sent. */
 export interface HedgeDecided {
   readonly type: 'hedge-decided'
@@ -211,6 +221,7 @@ export type ForbearEvent =
   | FaultInjected
   | TunnelClosed
   | HedgeDecided
+  | PollJudged
   | BreakerChanged
   | GateChanged
   | PolicyReloaded

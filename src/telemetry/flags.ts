@@ -9,6 +9,7 @@ const FLAGS: Readonly<Record<Outcome, string>> = {
   delivered: '-',
   fallback: '-',
   'hedge-won': '-',
+  'poll-pending': '-',
 
   // Upstream overflow: refused to protect the upstream. Envoy counts an empty retry budget here too.
   'breaker-open': 'UO',

@@ -15,7 +15,8 @@ export function accessFields(event: RequestFinished): string {
     `"msg":"request","upstream":${text(event.upstream)},"route":${text(event.route)},"method":${text(event.method)},` +
     `"path":${text(shortPath(event.path))},"status":${event.status},"outcome":"${event.outcome}",` +
     `"flags":"${flagsOf(event.outcome)}","denied":${event.denied === null ? null : `"${event.denied}"`},` +
-    `"attempts":${event.attempts},"hedges":${event.hedges},"durationMs":${twoDecimals(event.durationMs)},"headMs":${headMs},` +
+    `"attempts":${event.attempts},"hedges":${event.hedges},"polls":${event.polls},` +
+    `"durationMs":${twoDecimals(event.durationMs)},"headMs":${headMs},` +
     `"waitedMs":${twoDecimals(event.waitedMs)},"bytes":${event.responseBytes},"generation":${event.generation},` +
     `"traceId":${text(event.traceId)}}`
   )

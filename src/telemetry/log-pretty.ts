@@ -32,5 +32,6 @@ function sentenceOf(line: Line): string {
   const outcome = `${line['status']} ${line['outcome']}${flags}${denied}`
   const attempts = line['attempts'] === 1 ? '1 attempt' : `${line['attempts']} attempts`
   const hedged = line['hedges'] === 0 ? '' : ` (${line['hedges']} hedged)`
-  return `${call}  ${outcome}  ${attempts}${hedged}, ${line['durationMs']} ms`
+  const polls = line['polls'] === 0 ? '' : ` of ${line['polls'] === 1 ? '1 poll' : `${line['polls']} polls`}`
+  return `${call}  ${outcome}  ${attempts}${hedged}${polls}, ${line['durationMs']} ms`
 }

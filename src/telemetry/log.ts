@@ -4,7 +4,7 @@
  */
 import pino from 'pino'
 import type { Outcome } from '../core/reasons.js'
-import type { EventSink, ForbearEvent } from './events.js'
+import type { AttemptFinished, EventSink, ForbearEvent, HedgeDecided, PollJudged, RetryDenied } from './events.js'
 import { accessFields, fallbackFields, faultFields, retryFields, tunnelFields } from './log-access.js'
 import { operatorLine } from './log-operator.js'
 import { prettyStream } from './log-pretty.js'
@@ -82,7 +82,7 @@ export function createLogSink(options: LogOptions): LogSink {
       if (options.accessLog !== 'off') access('info', faultFields(event))
     } else if (event.type === 'tunnel-closed') {
       if (options.accessLog === 'all') access('info', tunnelFields(event))
-    } else if (event.type === 'attempt-finished' || event.type === 'retry-denied' || event.type === 'hedge-decided') {
+    } else if (isDetail(event)) {
       if (debug) operator.debug(event, event.type)
     } else {
       const { level, message, fields } = operatorLine(event)
@@ -102,6 +102,11 @@ export function createLogSink(options: LogOptions): LogSink {
       writer.drain(FLUSH_PATIENCE_MS)
     },
   }
+}
+
+/** For whoever looks into one call; metrics count them. */
+function isDetail(event: ForbearEvent): event is AttemptFinished | RetryDenied | HedgeDecided | PollJudged {
+  return ['attempt-finished', 'retry-denied', 'hedge-decided', 'poll-judged'].includes(event.type)
 }
 
 function isGood(outcome: Outcome): boolean {

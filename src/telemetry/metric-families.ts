@@ -56,6 +56,12 @@ const COUNTERS: readonly MetricFamily[] = [
     labels: kind => ({ kind }),
   }),
   scopeCounter({
+    name: 'forbear_polls_total',
+    help: 'Answers to polls: done, final (it never will be), repeated, or pending when the app got one that said not yet.',
+    of: scope => scope.polls,
+    labels: result => ({ result }),
+  }),
+  scopeCounter({
     name: 'forbear_hedges_total',
     help: 'Attempts sent beside a late one: won, lost, failed or aborted; observed, or the reason for which one that was due was not sent.',
     of: scope => scope.hedges,

@@ -110,6 +110,9 @@ function count(event: Counted, scope: ScopeTally, overflow: ScopeTally): void {
     case 'hedge-decided':
       if (!scope.hedge(event)) overflow.hedge(event)
       break
+    case 'poll-judged':
+      if (!scope.poll(event)) overflow.poll(event)
+      break
     case 'breaker-changed':
       if (!scope.transition(event)) overflow.transition(event)
       break

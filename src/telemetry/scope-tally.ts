@@ -4,6 +4,7 @@ import type {
   FallbackGiven,
   FaultInjected,
   HedgeDecided,
+  PollJudged,
   RequestFinished,
   RetryDenied,
   RetryScheduled,
@@ -41,6 +42,7 @@ export class ScopeTally {
   readonly retries: WordCounts
   readonly denied: WordCounts
   readonly hedges: WordCounts
+  readonly polls: WordCounts
   /** By reason; slot = new state × observed only. */
   readonly transitions: WordCounts
   /** By cause. */
@@ -58,6 +60,7 @@ export class ScopeTally {
     this.retries = new WordCounts(1, cap)
     this.denied = new WordCounts(1, cap)
     this.hedges = new WordCounts(1, cap)
+    this.polls = new WordCounts(1, cap)
     this.transitions = new WordCounts(BREAKER_STATES.length * 2, cap)
     this.fallbacks = new WordCounts(1, cap)
     this.faults = new WordCounts(1, cap)
@@ -67,16 +70,8 @@ export class ScopeTally {
   }
 
   get series(): number {
-    const counts = [
-      this.requests,
-      this.attempts,
-      this.retries,
-      this.denied,
-      this.hedges,
-      this.transitions,
-      this.fallbacks,
-      this.faults,
-    ]
+    const retried = [this.retries, this.denied, this.hedges, this.polls]
+    const counts = [this.requests, this.attempts, ...retried, this.transitions, this.fallbacks, this.faults]
     const histograms = [this.requestSeconds, this.attemptSeconds, this.backoffSeconds]
     return [...counts, ...histograms].reduce((sum, each) => sum + each.series, 0)
   }
@@ -119,6 +114,10 @@ export class ScopeTally {
 
   hedge(event: HedgeDecided): boolean {
     return this.hedges.add(event.result, 0)
+  }
+
+  poll(event: PollJudged): boolean {
+    return this.polls.add(event.result, 0)
   }
 
   transition(event: BreakerChanged): boolean {

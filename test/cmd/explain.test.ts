@@ -133,7 +133,7 @@ describe('of a field', () => {
 
   test.for([
     ['park', 'park'],
-    ['spec.routes[0].poll.until', 'poll'],
+    ['spec.routes[0].park.first', 'park'],
   ])('a mechanism that is not there yet is told as forbear check tells it: %s', async ([field, name]) => {
     expect(await bare('--field', field as string)).toBe(EXIT.usage)
     expect(complained).toBe(`forbear: ${name} is not in this version of forbear\n`)

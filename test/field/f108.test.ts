@@ -20,7 +20,7 @@ function documented(field: Field, path: string): [string, unknown][] {
   return full.default === undefined ? [] : [[path, full.default]]
 }
 
-const sections = Object.keys(BUILT_IN).filter(name => name !== 'propagate' && name !== 'longPoll')
+const sections = Object.keys(BUILT_IN).filter(name => !['propagate', 'longPoll', 'poll'].includes(name))
 const defaults = sections.flatMap(name => documented($defs[name] ?? {}, name))
 
 /** Whose being written turns it on. */
@@ -38,6 +38,9 @@ function written(path: string, value: unknown): string {
 
 const effective = (lines: string) =>
   new Map((explainPolicy(sourceOf(upstream(lines)), 'payments', null) ?? []).map(field => [field.path, field.value]))
+/** A poll stands on a route only, and says until when. */
+const polled = (fields: string) =>
+  upstream(`routes:\n  - { name: job, match: {}, poll: { until: { status: [200] }${fields} } }`)
 const policyWith = (lines: string) => snapshotOf(upstream(lines)).upstreams.get('payments')?.policy
 
 describe('F108: documented defaults are the effective ones', () => {
@@ -49,6 +52,15 @@ describe('F108: documented defaults are the effective ones', () => {
   it.each(defaults)('%s: %j', (path, value) => {
     expect(effective('').get(path)).toEqual(value)
     expect(policyWith(written(path, value))).toEqual(policyWith(''))
+  })
+
+  it.each(documented($defs['poll'] ?? {}, ''))('poll.%s: %j', (path, value) => {
+    const keys = path.split('.')
+    const fields = `, ${keys.join(': { ')}: ${JSON.stringify(value)}${' }'.repeat(keys.length - 1)}`
+    const routeOf = (text: string) => snapshotOf(text).upstreams.get('payments')?.routes[0]?.policy
+    const explained = explainPolicy(sourceOf(polled('')), 'payments', 'job') ?? []
+    expect(explained.find(field => field.path === `poll.${path}`)?.value).toEqual(value)
+    expect(routeOf(polled(fields))).toEqual(routeOf(polled('')))
   })
 
   it('and fill what a section leaves out, whatever else it writes', () => {

@@ -26,6 +26,7 @@ describe('what is told of a request', () => {
         denied: null,
         attempts: 2,
         hedges: 0,
+        polls: 0,
         durationMs: 315,
         headMs: 215,
         waitedMs: 200,

@@ -528,6 +528,17 @@ describe('calls in back-off', () => {
   })
 })
 
+const POLLED = {
+  name: 'job',
+  policy: {
+    poll: {
+      until: { statuses: new Set([200]), json: null },
+      backoff: { kind: 'fixed', baseMs: 1000, factor: 2, capMs: 1000, jitter: { kind: 'none' } },
+      maxWaitMs: 60_000,
+    },
+  },
+} as const
+
 describe('calls under way', () => {
   it.each<[string, UpstreamPart[]]>([
     ['an edit', [{ policy: { timeouts: { totalMs: 500, attemptMs: 500 } } }]],
@@ -556,6 +567,22 @@ describe('calls under way', () => {
     stage.apply(next)
     await stage.finish()
     expect(call.summary).toBe(summary)
+  })
+
+  it.each<[string, UpstreamPart[], string]>([
+    ['an edit that takes the poll away', [{ routes: [{ name: 'job' }] }], '202 poll-pending after 1'],
+    ['another target', [{ host: 'elsewhere.example.com', routes: [POLLED] }], '200 delivered after 2'],
+    ['removed', [], '202 poll-pending after 1'],
+  ])('%s: decides about the poll after the one that was answered', async (_what, next, summary) => {
+    const stage = new Stage({}, { upstreams: [{ routes: [POLLED] }] })
+    stage.upstream.plays(reply(202), reply(200))
+    const call = stage.get('/job')
+    await stage.run(100)
+    stage.apply(next)
+    await stage.finish()
+    expect(call.summary).toBe(summary)
+    const called = stage.upstream.sent.map(({ request }) => request.upstream.target.hostname)
+    expect(new Set(called)).toEqual(new Set(['api.example.com']))
   })
 
   it('removed: their own clocks still end them', async () => {

@@ -129,6 +129,33 @@ waits     before retry 1: 0ms to 3s; after a 429: 0ms to 500ms
 budget`)
   })
 
+  test('until when it is polled, how often and how long, if it is', () => {
+    const poll = {
+      until: {
+        statuses: new Set([200, 404]),
+        json: { keys: ['a/b', 'status'], test: { kind: 'in', values: ['done', 3] } },
+      },
+      backoff: { ...retry.backoff, baseMs: 1000, capMs: 60_000 },
+      maxWaitMs: 300_000,
+    } as const
+    expect(withPolicy({ poll })).toContain(`
+poll      repeated until the status is 200 or 404 and /a~1b/status is "done" or 3
+          after 1s at first, 1m at most or as long as a Retry-After asks, for 5m
+          each repeat is a call of its own with the attempts above; an empty budget makes it slower
+at worst  the app has an answer 5m after its request was sent, the last one if it is not the one waited for (poll.maxWait)
+`)
+    const anything = {
+      ...poll,
+      until: { statuses: null, json: { keys: [], test: { kind: 'exists', wanted: false } } },
+    } as const
+    expect(withPolicy({ poll: anything })).toContain('until the status is 2xx and the document is not there')
+    expect(withPolicy({ poll })).not.toContain('(timeouts.total)')
+    expect(withPolicy({ poll }, { headers: ['Prefer', 'wait=7'] })).toContain('for 7s')
+    expect(withPolicy({ poll }, { headers: ['Prefer', 'wait=7'] })).toContain('an answer 10s after')
+    for (const unpolled of [withPolicy({}), withPolicy({ poll }, { method: 'POST' })])
+      expect(unpolled).not.toContain('poll  ')
+  })
+
   test('what the throttle does, if it is on', () => {
     expect(withPolicy({})).not.toContain('throttle  ')
     expect(withPolicy({ throttle: { mode: 'enabled', k: 1.5, windowMs: 30_000 } })).toContain(

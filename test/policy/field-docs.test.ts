@@ -82,7 +82,7 @@ describe('a field that there is not', () => {
   it.each([
     ['retry.bakoff.jiter', ['retry.backoff.jitter']],
     ['spec.budget.ratoi', ['budget.ratio']],
-    ['jitter', ['retry.backoff.jitter', 'retry.throttled.jitter']],
+    ['jitter', ['retry.backoff.jitter', 'retry.throttled.jitter', 'poll.backoff.jitter']],
     ['timeouts.maxAttempts', ['retry.maxAttempts']],
     ['maxAtempts', ['retry.maxAttempts']],
     ['__proto__', []],

@@ -15,7 +15,8 @@ describe('a mistake in a field', () => {
     ['"retry ": { maxAttempts: 3 }', 'spec["retry "]  unknown key "retry "; did you mean retry? [FB030]'],
     ['maxAttempts: 3', 'spec.maxAttempts  unknown key "maxAttempts" here; it belongs under spec.retry [FB030]'],
     ['budget: { frob: 1 }', 'spec.budget.frob  unknown key "frob"; known here: ratio, window, minPerSecond [FB030]'],
-    ['poll: { maxWait: 5m }', 'spec.poll  poll is not in this version of forbear; remove it [FB031]'],
+    ['park: { first: 1m }', 'spec.park  park is not in this version of forbear; remove it [FB031]'],
+    ['poll: { maxWait: 5m }', 'spec.poll  unknown key "poll" here; it belongs under spec.routes[] [FB030]'],
     [
       'hedge: { after: p9 }',
       'spec.hedge.after  "p9" is not a duration such as 250ms or 1m30s, from 1ms to 10m, or a quantile from p50 to p99.9 [FB037]',

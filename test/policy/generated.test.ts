@@ -22,7 +22,8 @@ function defaultsOf(node: Node): unknown {
   const full: Node = node.$ref === undefined ? node : { ...$defs[node.$ref.split('/').at(-1) ?? ''], ...node }
   if (full.properties === undefined) return full.default
   const entries = Object.entries(full.properties).map(([key, inner]) => [key, defaultsOf(inner)] as const)
-  return Object.fromEntries(entries.filter(([, value]) => value !== undefined))
+  const known = entries.filter(([, value]) => value !== undefined)
+  return known.length === 0 ? undefined : Object.fromEntries(known)
 }
 
 describe('what is generated from the schemas', () => {

@@ -202,3 +202,84 @@ describe('a held answer', () => {
     expect(one.told).toEqual(['returned', 'sent', 'head'])
   })
 })
+
+describe('an answer that is read before it is known what becomes of it', () => {
+  const json = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\nX-A: 1\r\n\r\nbody'
+  const read = (maxBytes: number) => ({ onHead: (attempt: { read(maxBytes: number): void }) => attempt.read(maxBytes) })
+
+  it('is there whole, nothing of it has reached the app, and its connection is used again', async () => {
+    const raw = await RawUpstream.answering(json)
+    const { transport, upstream } = transportTo(raw)
+    const one = call(transport, upstream, read(4))
+    await until(() => one.told.includes('read'))
+    expect(one.told).toEqual(['returned', 'sent', 'head', 'read'])
+    expect(one.attempt.held()?.head.headers).toEqual(['Content-Length', '4', 'X-A', '1'])
+    expect(Buffer.from(one.attempt.held()?.body ?? []).toString()).toBe('body')
+    expect(one.app.head).toBe(null)
+    await call(transport, upstream).over
+    expect(raw.accepted).toBe(1)
+  })
+
+  it('is passed on from its beginning when it turns out to be too large', async () => {
+    const large = 'x'.repeat(300_000)
+    const raw = await RawUpstream.answering(`HTTP/1.1 200 OK\r\nContent-Length: 300000\r\n\r\n${large}`)
+    const { transport, upstream } = transportTo(raw)
+    const one = call(transport, upstream, {
+      ...read(1000),
+      onRead: attempt => attempt.deliver(['forbear-outcome', 'x']),
+    })
+    await until(() => one.told.includes('delivered'))
+    expect(one.told).toEqual(['returned', 'sent', 'head', 'overrun', 'delivered'])
+    expect(one.app.text).toBe(large)
+    expect(one.app.extra).toEqual(['forbear-outcome', 'x'])
+    expect(one.attempt.bytes).toBe(300_000)
+  })
+
+  it('is destroyed when it is too large and nobody takes it', async () => {
+    const raw = await RawUpstream.answering(json)
+    const { transport, upstream } = transportTo(raw)
+    const one = call(transport, upstream, read(3))
+    await until(() => one.told.includes('overrun') && raw.sockets.size === 0)
+    expect(one.app.head).toBe(null)
+  })
+
+  it('is told as a reset when it breaks off, and the app knows nothing of it', async () => {
+    const raw = await RawUpstream.start(socket => {
+      socket.on('data', () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf'))
+    })
+    const { transport, upstream } = transportTo(raw)
+    const one = call(transport, upstream, read(100))
+    await until(() => one.told.includes('failure'))
+    expect(one.app.destroyed).toBe(false)
+    expect(one.app.head).toBe(null)
+    expect(one.told.at(-1)).toBe('failure')
+  })
+
+  it('may stand still no longer than any other', async () => {
+    const raw = await RawUpstream.answering('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf')
+    const { transport, upstream } = transportTo(raw)
+    const one = call(transport, upstream, { ...read(100), idleTimeoutMs: 50 })
+    await until(() => one.told.includes('failure') && raw.sockets.size === 0)
+    expect(one.app.head).toBe(null)
+  })
+
+  it('is complete with its head where it has no body', async () => {
+    for (const status of ['204 No Content', '202 Accepted\r\nContent-Length: 0']) {
+      const raw = await RawUpstream.answering(`HTTP/1.1 ${status}\r\n\r\n`)
+      const { transport, upstream } = transportTo(raw)
+      const one = call(transport, upstream, read(100))
+      await until(() => one.told.includes('read'))
+      expect(one.attempt.held()?.body).toHaveLength(0)
+    }
+  })
+
+  it('is given up when the attempt is aborted', async () => {
+    const raw = await RawUpstream.answering('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf')
+    const { transport, upstream } = transportTo(raw)
+    const one = call(transport, upstream, read(100))
+    await until(() => one.told.includes('head'))
+    one.attempt.abort()
+    await until(() => raw.sockets.size === 0)
+    expect(one.told.at(-1)).toBe('head')
+  })
+})

@@ -12,6 +12,7 @@ export function requestFinished(over: Partial<RequestFinished> = {}): RequestFin
     denied: null,
     attempts: 1,
     hedges: 0,
+    polls: 0,
     durationMs: 12.3456,
     headMs: 11.2345,
     waitedMs: 0,

@@ -15,7 +15,7 @@ const CHILD = `
   const end = process.argv[2]
   const request = {
     type: 'request-finished', upstream: 'payments', route: null, method: 'GET', path: '/' + 'x'.repeat(900), status: 200,
-    outcome: 'delivered', denied: null, attempts: 1, hedges: 0, durationMs: 1, headMs: 1, waitedMs: 0, responseBytes: 1, generation: 1, traceId: null,
+    outcome: 'delivered', denied: null, attempts: 1, hedges: 0, polls: 0, durationMs: 1, headMs: 1, waitedMs: 0, responseBytes: 1, generation: 1, traceId: null,
   }
   for (let n = 0; n < 1000; n += 1) sink.emit({ ...request, generation: n })
   if (end === 'throw') setTimeout(() => { throw new Error('the very last thing') }, 1)

@@ -63,6 +63,7 @@ describe('the access log', () => {
       denied: null,
       attempts: 1,
       hedges: 0,
+      polls: 0,
       durationMs: 12.35,
       headMs: 11.23,
       waitedMs: 0,

@@ -172,6 +172,16 @@ describe('retries', () => {
     expect(series('forbear_retries_total')).toEqual([])
   })
 
+  it.each(['done', 'final', 'repeated', 'pending'] as const)(
+    'polls that came to %s are counted apart',
+    async result => {
+      const { metrics, emit } = setUp()
+      emit({ type: 'poll-judged', upstream: 'payments', route: 'r', result })
+      const { series } = await scrape(metrics)
+      expect(series('forbear_polls_total')).toEqual([{ upstream: 'payments', route: 'r', result, value: 1 }])
+    },
+  )
+
   const denials: Record<DenialReason, true> = {
     'not-repeatable': true,
     'body-too-large': true,

@@ -1047,6 +1047,66 @@ export const CODE_EXAMPLES: readonly CodeExample[] = [
     }
   },
   {
+    "code": "FB085",
+    "severity": "error",
+    "title": "a poll that does not say until when",
+    "meaning": "A poll repeats a call until something holds. Without a condition it would never be done.",
+    "wrong": {
+      "kind": "spec",
+      "text": "routes:\n  - name: job\n    match: { methods: [GET], path: \"/jobs/{id}\" }\n    poll: { until: {} }\n"
+    },
+    "message": "policies/payments.yaml:9:15  spec.routes[0].poll.until  until says nothing: write when the poll is done, such as { status: [200] } [FB085]",
+    "right": {
+      "kind": "spec",
+      "text": "routes:\n  - name: job\n    match: { methods: [GET], path: \"/jobs/{id}\" }\n    poll: { until: { status: [200] } }\n"
+    }
+  },
+  {
+    "code": "FB086",
+    "severity": "warning",
+    "title": "a poll of calls that are never polled",
+    "meaning": "Only a GET, or a HEAD whose status alone tells, is repeated until its answer is the one that is waited for. What starts a job is called once; what tells how far it is, is polled.",
+    "wrong": {
+      "kind": "spec",
+      "text": "routes:\n  - name: job\n    match: { methods: [POST], path: /jobs }\n    poll: { until: { status: [200] } }\n"
+    },
+    "message": "policies/payments.yaml:9:7  spec.routes[0].poll  warning: poll does nothing for POST: only a GET or HEAD is polled [FB086]",
+    "right": {
+      "kind": "spec",
+      "text": "routes:\n  - name: job\n    match: { methods: [GET], path: \"/jobs/{id}\" }\n    poll: { until: { status: [200] } }\n"
+    }
+  },
+  {
+    "code": "FB087",
+    "severity": "error",
+    "title": "a poll beside a long poll",
+    "meaning": "A long poll is answered when there is something to say, a poll asks again and again. Of one route either the upstream waits or forbear does.",
+    "wrong": {
+      "kind": "spec",
+      "text": "routes:\n  - name: job\n    match: { methods: [GET], path: \"/jobs/{id}\" }\n    longPoll: true\n    poll: { until: { status: [200] } }\n"
+    },
+    "message": "policies/payments.yaml:10:7  spec.routes[0].poll  poll and longPoll exclude each other: an upstream that answers when it has something to say need not be asked again [FB087]",
+    "right": {
+      "kind": "spec",
+      "text": "routes:\n  - name: job\n    match: { methods: [GET], path: \"/jobs/{id}\" }\n    poll: { until: { status: [200] } }\n"
+    }
+  },
+  {
+    "code": "FB088",
+    "severity": "warning",
+    "title": "a poll that ends before its first repeat",
+    "meaning": "The first wait is half of the base or more. When the time is up before, the call is made once and never again.",
+    "wrong": {
+      "kind": "spec",
+      "text": "routes:\n  - name: job\n    match: { methods: [GET], path: \"/jobs/{id}\" }\n    poll: { until: { status: [200] }, maxWait: 10s, backoff: { base: 30s } }\n"
+    },
+    "message": "policies/payments.yaml:9:50  spec.routes[0].poll.maxWait  warning: poll.maxWait 10s is below poll.backoff.base 30s (policies/payments.yaml:9): the polling is over before its first repeat [FB088]",
+    "right": {
+      "kind": "spec",
+      "text": "routes:\n  - name: job\n    match: { methods: [GET], path: \"/jobs/{id}\" }\n    poll: { until: { status: [200] }, maxWait: 10m, backoff: { base: 30s } }\n"
+    }
+  },
+  {
     "code": "FB090",
     "severity": "error",
     "title": "a hedge later than the end of the attempt",

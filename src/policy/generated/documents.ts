@@ -15,6 +15,13 @@ export type Jitter = string | [number, number]
  * @maxItems 2
  */
 export type Jitter1 = string | [number, number]
+/**
+ * How a delay v is spread: `none`; `full` = 0 to v; `equal` = v/2 to v; `decorrelated` = base to three times the previous delay; or a range such as [0.8, 1.2] = 0.8 v to 1.2 v.
+ *
+ * @minItems 2
+ * @maxItems 2
+ */
+export type Jitter2 = string | [number, number]
 
 /**
  * A service that the app calls, and how to behave when it misbehaves.
@@ -653,6 +660,7 @@ export interface Route {
   breaker?: Breaker
   pace?: Pace
   throttle?: Throttle
+  poll?: Poll
   fault?: Fault
   fallback?: Fallback
   limits?: Limits
@@ -683,6 +691,76 @@ export interface RouteMatch {
   headers?: {
     [k: string]: string
   }
+}
+/**
+ * The app makes one GET and gets the answer that it waits for: it is repeated until `until` holds. When the time is up, and the app's own `Prefer: wait=N` and `forbear-timeout-ms` may only shorten it, the app gets the last answer unchanged with `forbear-outcome: poll-pending`. Each repeat is a call of its own, with timeouts and retries as for any other; an empty budget makes it slower. `Retry-After` of an answer is waited for. On a route only; GET and HEAD without a body.
+ */
+export interface Poll {
+  until: PollUntil
+  backoff?: PollBackoff
+  /**
+   * From the arrival of the request to its last poll. The first poll is not cut by it.
+   */
+  maxWait?: string
+}
+/**
+ * When it is done; with both, both must hold. Until then another 2xx, 408, 425 and 429 mean not yet; any other answer ends the polling and is passed on.
+ */
+export interface PollUntil {
+  /**
+   * Any of these statuses, unless `retry.retryOn` has it: a failure is retried first. Without it, with `json` alone: any from 200 to 299.
+   *
+   * @minItems 1
+   * @maxItems 50
+   */
+  status?: [number, ...number[]]
+  json?: PollJson
+}
+/**
+ * What the JSON document of the answer must say: one of `equals`, `in` and `exists`. It is read up to 64 KiB, gzip, deflate and br are undone; what is larger is passed on as it is.
+ */
+export interface PollJson {
+  /**
+   * Where to look in the document (RFC 6901).
+   */
+  pointer: string
+  /**
+   * This value stands there.
+   */
+  equals?: string | number | boolean
+  /**
+   * One of these values stands there.
+   *
+   * @minItems 1
+   * @maxItems 50
+   */
+  in?: [string | number | boolean, ...(string | number | boolean)[]]
+  /**
+   * `true`: something stands there, `null` too; `false`: nothing does.
+   */
+  exists?: boolean
+}
+/**
+ * The wait between an answer and the next poll, never below half of `base`.
+ */
+export interface PollBackoff {
+  /**
+   * As in `retry.backoff`.
+   */
+  kind?: 'exponential' | 'linear' | 'fixed'
+  /**
+   * The first wait, before jitter.
+   */
+  base?: string
+  /**
+   * Growth from one wait to the next, `exponential` only.
+   */
+  factor?: number
+  /**
+   * Longest wait, before jitter. A `Retry-After` may be longer.
+   */
+  cap?: string
+  jitter?: Jitter2
 }
 /**
  * Settings by name. The Policy called `default` applies to every Upstream, any other to those that name it in `policyRef`.

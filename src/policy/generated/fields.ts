@@ -157,6 +157,29 @@ export const SECTION_FIELDS: Readonly<Record<string, FieldFormat | null>> = {
     "min": "100ms",
     "max": "24h"
   },
+  "poll.until.status": null,
+  "poll.until.json.pointer": null,
+  "poll.until.json.equals": null,
+  "poll.until.json.in": null,
+  "poll.until.json.exists": null,
+  "poll.backoff.kind": null,
+  "poll.backoff.base": {
+    "format": "duration",
+    "min": "100ms",
+    "max": "1h"
+  },
+  "poll.backoff.factor": null,
+  "poll.backoff.cap": {
+    "format": "duration",
+    "min": "100ms",
+    "max": "24h"
+  },
+  "poll.backoff.jitter": null,
+  "poll.maxWait": {
+    "format": "duration",
+    "min": "1ms",
+    "max": "24h"
+  },
   "fault.percent": null,
   "fault.delay": {
     "format": "duration",
@@ -170,4 +193,4 @@ export const SECTION_FIELDS: Readonly<Record<string, FieldFormat | null>> = {
 }
 
 /** What a route may write of them. */
-export const ROUTE_SECTIONS: readonly string[] = ["timeouts","retry","budget","breaker","pace","throttle","limits","hedge","fallback","fault"]
+export const ROUTE_SECTIONS: readonly string[] = ["timeouts","retry","budget","breaker","pace","throttle","limits","hedge","fallback","poll","fault"]

@@ -538,6 +538,9 @@ export const SCHEMA: JsonSchema = {
         "throttle": {
           "$ref": "#/$defs/throttle"
         },
+        "poll": {
+          "$ref": "#/$defs/poll"
+        },
         "fault": {
           "$ref": "#/$defs/fault"
         },
@@ -1554,6 +1557,239 @@ export const SCHEMA: JsonSchema = {
             "/etc/forbear/fallback/items.json"
           ],
           "markdownDescription": "File whose content is the body, up to 1 MiB; looked at again every 5 s. While it cannot be read, no fallback is given.\n\nAllowed: text."
+        }
+      }
+    },
+    "pollBackoff": {
+      "title": "PollBackoff",
+      "description": "The wait between an answer and the next poll, never below half of `base`.",
+      "type": "object",
+      "additionalProperties": false,
+      "properties": {
+        "kind": {
+          "description": "As in `retry.backoff`.",
+          "enum": [
+            "exponential",
+            "linear",
+            "fixed"
+          ],
+          "enumDescriptions": [
+            "base × factor^(n−1) before repeat n",
+            "base × n before repeat n",
+            "base before every repeat"
+          ],
+          "default": "exponential",
+          "examples": [
+            "fixed"
+          ],
+          "markdownDescription": "As in `retry.backoff`.\n\nDefault: exponential."
+        },
+        "base": {
+          "description": "The first wait, before jitter.",
+          "type": "string",
+          "pattern": "^(?=.)([0-9]{1,12}h)?([0-9]{1,12}m)?([0-9]{1,12}s)?([0-9]{1,12}ms)?$",
+          "x-format": "duration",
+          "x-min": "100ms",
+          "x-max": "1h",
+          "default": "1s",
+          "examples": [
+            "1s"
+          ],
+          "markdownDescription": "The first wait, before jitter.\n\nAllowed: duration 100ms to 1h.\n\nDefault: 1s.",
+          "patternErrorMessage": "Not allowed here; write duration 100ms to 1h."
+        },
+        "factor": {
+          "description": "Growth from one wait to the next, `exponential` only.",
+          "type": "number",
+          "minimum": 1,
+          "maximum": 100,
+          "default": 2,
+          "examples": [
+            1.5
+          ],
+          "markdownDescription": "Growth from one wait to the next, `exponential` only.\n\nAllowed: number 1 to 100.\n\nDefault: 2."
+        },
+        "cap": {
+          "description": "Longest wait, before jitter. A `Retry-After` may be longer.",
+          "type": "string",
+          "pattern": "^(?=.)([0-9]{1,12}h)?([0-9]{1,12}m)?([0-9]{1,12}s)?([0-9]{1,12}ms)?$",
+          "x-format": "duration",
+          "x-min": "100ms",
+          "x-max": "24h",
+          "default": "60s",
+          "examples": [
+            "60s"
+          ],
+          "markdownDescription": "Longest wait, before jitter. A `Retry-After` may be longer.\n\nAllowed: duration 100ms to 24h.\n\nDefault: 60s.",
+          "patternErrorMessage": "Not allowed here; write duration 100ms to 24h."
+        },
+        "jitter": {
+          "description": "How a delay v is spread: `none`; `full` = 0 to v; `equal` = v/2 to v; `decorrelated` = base to three times the previous delay; or a range such as [0.8, 1.2] = 0.8 v to 1.2 v.",
+          "type": [
+            "string",
+            "array"
+          ],
+          "pattern": "^(none|full|equal|decorrelated)$",
+          "x-words": [
+            "none",
+            "full",
+            "equal",
+            "decorrelated"
+          ],
+          "x-allowed": "none, full, equal, decorrelated, or a range such as [0.8, 1.2]",
+          "items": {
+            "type": "number",
+            "minimum": 0,
+            "maximum": 10
+          },
+          "minItems": 2,
+          "maxItems": 2,
+          "examples": [
+            "full",
+            "equal",
+            "decorrelated",
+            "none",
+            [
+              0.8,
+              1.2
+            ]
+          ],
+          "default": "equal",
+          "markdownDescription": "How a delay v is spread: `none`; `full` = 0 to v; `equal` = v/2 to v; `decorrelated` = base to three times the previous delay; or a range such as [0.8, 1.2] = 0.8 v to 1.2 v.\n\nAllowed: none, full, equal, decorrelated, or a range such as [0.8, 1.2].\n\nDefault: equal.",
+          "patternErrorMessage": "Not allowed here; write none, full, equal, decorrelated, or a range such as [0.8, 1.2]."
+        }
+      }
+    },
+    "poll": {
+      "title": "Poll",
+      "description": "The app makes one GET and gets the answer that it waits for: it is repeated until `until` holds. When the time is up, and the app's own `Prefer: wait=N` and `forbear-timeout-ms` may only shorten it, the app gets the last answer unchanged with `forbear-outcome: poll-pending`. Each repeat is a call of its own, with timeouts and retries as for any other; an empty budget makes it slower. `Retry-After` of an answer is waited for. On a route only; GET and HEAD without a body.",
+      "type": "object",
+      "required": [
+        "until"
+      ],
+      "additionalProperties": false,
+      "properties": {
+        "until": {
+          "title": "PollUntil",
+          "description": "When it is done; with both, both must hold. Until then another 2xx, 408, 425 and 429 mean not yet; any other answer ends the polling and is passed on.",
+          "type": "object",
+          "additionalProperties": false,
+          "properties": {
+            "status": {
+              "description": "Any of these statuses, unless `retry.retryOn` has it: a failure is retried first. Without it, with `json` alone: any from 200 to 299.",
+              "type": "array",
+              "minItems": 1,
+              "maxItems": 50,
+              "uniqueItems": true,
+              "items": {
+                "type": "integer",
+                "minimum": 200,
+                "maximum": 499,
+                "x-allowed": "a status from 200 to 499",
+                "examples": [
+                  200
+                ]
+              },
+              "x-default": "none",
+              "examples": [
+                [
+                  200
+                ]
+              ],
+              "markdownDescription": "Any of these statuses, unless `retry.retryOn` has it: a failure is retried first. Without it, with `json` alone: any from 200 to 299.\n\nAllowed: list; each: a status from 200 to 499.\n\nDefault: none."
+            },
+            "json": {
+              "title": "PollJson",
+              "description": "What the JSON document of the answer must say: one of `equals`, `in` and `exists`. It is read up to 64 KiB, gzip, deflate and br are undone; what is larger is passed on as it is.",
+              "type": "object",
+              "required": [
+                "pointer"
+              ],
+              "additionalProperties": false,
+              "properties": {
+                "pointer": {
+                  "description": "Where to look in the document (RFC 6901).",
+                  "type": "string",
+                  "pattern": "^(/([^~/]|~0|~1)*)*$",
+                  "maxLength": 1000,
+                  "x-allowed": "a JSON pointer such as /status",
+                  "x-default": "required in `json`",
+                  "examples": [
+                    "/status"
+                  ],
+                  "markdownDescription": "Where to look in the document (RFC 6901).\n\nAllowed: a JSON pointer such as /status.\n\nDefault: required in `json`.",
+                  "patternErrorMessage": "Not allowed here; write a JSON pointer such as /status."
+                },
+                "equals": {
+                  "description": "This value stands there.",
+                  "type": [
+                    "string",
+                    "number",
+                    "boolean"
+                  ],
+                  "x-allowed": "text, a number, true or false",
+                  "x-default": "none",
+                  "examples": [
+                    "done"
+                  ],
+                  "markdownDescription": "This value stands there.\n\nAllowed: text, a number, true or false.\n\nDefault: none."
+                },
+                "in": {
+                  "description": "One of these values stands there.",
+                  "type": "array",
+                  "minItems": 1,
+                  "maxItems": 50,
+                  "uniqueItems": true,
+                  "items": {
+                    "type": [
+                      "string",
+                      "number",
+                      "boolean"
+                    ],
+                    "x-allowed": "text, a number, true or false",
+                    "examples": [
+                      "done",
+                      "failed"
+                    ]
+                  },
+                  "x-default": "none",
+                  "examples": [
+                    [
+                      "done",
+                      "failed"
+                    ]
+                  ],
+                  "markdownDescription": "One of these values stands there.\n\nAllowed: list; each: text, a number, true or false.\n\nDefault: none."
+                },
+                "exists": {
+                  "description": "`true`: something stands there, `null` too; `false`: nothing does.",
+                  "type": "boolean",
+                  "x-default": "none",
+                  "examples": [
+                    true
+                  ],
+                  "markdownDescription": "`true`: something stands there, `null` too; `false`: nothing does.\n\nAllowed: `true`, `false`.\n\nDefault: none."
+                }
+              }
+            }
+          }
+        },
+        "backoff": {
+          "$ref": "#/$defs/pollBackoff"
+        },
+        "maxWait": {
+          "description": "From the arrival of the request to its last poll. The first poll is not cut by it.",
+          "type": "string",
+          "pattern": "^(?=.)([0-9]{1,12}h)?([0-9]{1,12}m)?([0-9]{1,12}s)?([0-9]{1,12}ms)?$",
+          "x-format": "duration",
+          "x-min": "1ms",
+          "x-max": "24h",
+          "default": "5m",
+          "examples": [
+            "5m"
+          ],
+          "markdownDescription": "From the arrival of the request to its last poll. The first poll is not cut by it.\n\nAllowed: duration 1ms to 24h.\n\nDefault: 5m.",
+          "patternErrorMessage": "Not allowed here; write duration 1ms to 24h."
         }
       }
     },

@@ -5,6 +5,7 @@ import { unmatchedUpstream } from '../../../src/core/unmatched.js'
 import { Pipeline } from '../../../src/pipeline/pipeline.js'
 import type { RequestAddress } from '../../../src/pipeline/ports.js'
 import type { UpgradeDecision } from '../../../src/pipeline/upgrade-ports.js'
+import { decodeBody } from '../../../src/proxy/decode-body.js'
 import { breakersOn } from '../../../src/proxy/make-breaker.js'
 import type { ForbearEvent } from '../../../src/telemetry/events.js'
 import type { UpstreamStatus } from '../../../src/telemetry/status.js'
@@ -62,6 +63,7 @@ export class Stage {
         transport: this.upstream,
         fallbackFile: path => (path === '/there' ? new TextEncoder().encode('from the file') : null),
         newKey: () => `minted-${++this.#keys}`,
+        decodeBody,
         connections: () => 0,
         makeBreaker: breakersOn(clock, random),
         ...(unmatched === 'tunnel' && { unmatched: unmatchedUpstream(BUILT_IN_POLICY) }),

@@ -138,6 +138,21 @@ export class Sent implements Attempt {
     else this.#later(play.bodyMs, keep)
   }
 
+  read(maxBytes: number): void {
+    const play = this.#choose()
+    this.#later(play.bodyMs, () => {
+      if (play.body.length > maxBytes) {
+        this.#choice = 'open'
+        this.listener.onRead(false)
+        return
+      }
+      this.ended = true
+      if (play.cut) return this.listener.onFailure(CUT)
+      this.#held = { head: headOf(play), body: new TextEncoder().encode(play.body) }
+      this.listener.onRead(true)
+    })
+  }
+
   held(): HeldResponse | null {
     return this.#held
   }
@@ -188,6 +203,15 @@ export class Sent implements Attempt {
     this.#timers.push(this.clock.after(ms, () => !this.ended && fn()))
   }
 }
+
+const CUT = {
+  kind: 'reset',
+  code: 'TEST',
+  message: 'scripted',
+  permanent: false,
+  byApp: false,
+  idleBeforeMs: null,
+} as const
 
 /** Plays a script instead of a network. */
 export class ScriptedUpstream implements Transport {

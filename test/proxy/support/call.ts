@@ -75,6 +75,7 @@ export interface Ending {
 export interface CallOptions extends FakeRequest {
   readonly app?: FakeApp
   readonly onHead?: (attempt: Attempt) => void
+  readonly onRead?: (attempt: Attempt, whole: boolean) => void
   readonly set?: RawHeaders
   readonly avoid?: readonly object[]
   readonly fresh?: boolean
@@ -111,6 +112,10 @@ export function call(transport: Transport, upstream: UpstreamSnapshot, options: 
         options.onHead(attempt)
         finish('head')
       }
+    },
+    onRead: whole => {
+      told.push(whole ? 'read' : 'overrun')
+      options.onRead?.(attempt, whole)
     },
     onFailure: failure => finish('failure', { failure }),
     onDelivered: bytes => finish('delivered', { bytes }),
