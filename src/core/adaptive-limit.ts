@@ -81,7 +81,7 @@ export class AdaptiveLimit {
       this.#measurement = { limitBefore: this.#limit, rounds: 0, sumMs: 0 }
       this.#limit *= MEASURE_SHARE
     } else if (this.#mostInFlight * 2 >= this.#limit) {
-      const gradient = Math.max(0.5, Math.min(1, (TOLERANCE * this.#usualMs) / roundMs))
+      const gradient = roundMs > 0 ? Math.max(0.5, Math.min(1, (TOLERANCE * this.#usualMs) / roundMs)) : 1
       // A little more than what the latency allows, or the limit could not grow.
       const found = this.#limit * gradient + Math.sqrt(this.#limit)
       this.#limit += (found - this.#limit) * SMOOTHING

@@ -67,6 +67,12 @@ describe('a limit that learns', () => {
     expect(few.limit).toBeGreaterThan(20)
   })
 
+  it('answers within no time at all leave it a number', () => {
+    const limit = new AdaptiveLimit(0)
+    for (let n = 0; n < 200; n++) limit.onSettled(0, false, 20, n * 20)
+    expect(limit.limit).toBeGreaterThanOrEqual(20)
+  })
+
   it('whatever it is told, it stays a number of at least three', () => {
     const settled = fc.record({
       tookMs: fc.oneof(fc.constant(0), fc.double({ min: 0, max: 1e7, noNaN: true })),

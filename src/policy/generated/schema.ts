@@ -1488,7 +1488,8 @@ export const SCHEMA: JsonSchema = {
               "POST",
               "PUT",
               "PATCH",
-              "DELETE"
+              "DELETE",
+              "TRACE"
             ],
             "patternErrorMessage": "Not allowed here; write a method in capitals."
           },
