@@ -52,7 +52,7 @@ export function admit(call: Call, nowMs: number, random: () => number): Admissio
     return lane.guard.line.pacing ? held(call, nowMs) : LINE
   if (!call.hasTurn && !call.paced && !paceAllows(call, nowMs)) return held(call, nowMs)
   // A probe must not wait behind the calls that it is to set free.
-  if (!lane.limiter.free && !call.hasSlot && lane.guard.breaker.state !== 'half-open') return QUEUE
+  if (!lane.limiter.free && !call.hasSlot && !mayProbe(lane)) return QUEUE
   if (!throttleAdmits(lane, nowMs, random)) return THROTTLED
   const answer = lane.guard.breaker.acquire(call.kind)
   return answer.granted ? answer : onRefused(call, answer.retryAfterMs, nowMs)
@@ -62,7 +62,7 @@ export function admit(call: Call, nowMs: number, random: () => number): Admissio
 function paceAllows(call: Call, nowMs: number): boolean {
   const { pacer, breaker } = call.lane.guard
   if (pacer.mode === 'disabled') return true
-  if (!call.gateProbe && breaker.state === 'closed') return (call.paced = pacer.tryTake(nowMs))
+  if (!call.gateProbe && !breaker.refusing) return (call.paced = pacer.tryTake(nowMs))
   pacer.take(nowMs)
   call.paced = true
   return true
@@ -82,9 +82,13 @@ function held({ lane, kind, deadlineMs }: Call, nowMs: number): Admission {
   return { granted: false, next: 'refuse', reason: 'overloaded', retryAfterMs: turnMs }
 }
 
-/** While the breaker is not closed, it alone says who may call. */
+function mayProbe({ guard: { breaker } }: Lane): boolean {
+  return breaker.refusing && breaker.state === 'half-open'
+}
+
+/** While the breaker holds calls back, it alone says who may call. */
 export function throttleAdmits({ throttle, guard }: Lane, nowMs: number, random: () => number): boolean {
-  return !throttle.counts || throttle.admits(nowMs, random, guard.breaker.state === 'closed')
+  return !throttle.counts || throttle.admits(nowMs, random, !guard.breaker.refusing)
 }
 
 function onRefused(call: Call, retryAfterMs: number, nowMs: number): Admission {

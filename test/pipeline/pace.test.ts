@@ -151,6 +151,15 @@ describe('a fixed pace', () => {
     await stage.finish()
   })
 
+  it('holds while a breaker that only observes would not let go', async () => {
+    const stage = new Stage({ ...fixed(2), breaker: { mode: 'observe' } })
+    stage.pipeline.forceBreaker('api', 'open')
+    for (let n = 0; n < 10; n++) stage.get(`/${n}`)
+    await stage.run(1100)
+    expect(stage.upstream.sent).toHaveLength(3)
+    await stage.finish()
+  })
+
   it('is paid once by whoever then queues for a slot', async () => {
     const stage = new Stage({ ...fixed(1, 5), limits: { maxInFlight: 1 } })
     stage.upstream.plays(reply(200, { afterMs: 100 }))
