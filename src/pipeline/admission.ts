@@ -16,6 +16,8 @@ export interface Call {
   readonly hasSlot: boolean
   /** It is the one call that a gate lets through; set here. */
   gateProbe: boolean
+  /** The pace has counted it; set here, so that it is counted once however long it queues. */
+  paced: boolean
 }
 
 export type Admission =
@@ -48,21 +50,28 @@ export function admit(call: Call, nowMs: number, random: () => number): Admissio
   }
   if (lane.guard.line.busy && !call.hasTurn && !call.gateProbe && !lane.guard.wantsProbe)
     return lane.guard.line.pacing ? held(call, nowMs) : LINE
-  if (!call.hasTurn && !paceAllows(call, nowMs)) return held(call, nowMs)
+  if (!call.hasTurn && !call.paced && !paceAllows(call, nowMs)) return held(call, nowMs)
   // A probe must not wait behind the calls that it is to set free.
-  if (!lane.limiter.free && !call.hasSlot && lane.guard.breaker.state !== 'half-open') return QUEUE
+  if (!lane.limiter.free && !call.hasSlot && !mayProbe(lane)) return QUEUE
   if (!throttleAdmits(lane, nowMs, random)) return THROTTLED
   const answer = lane.guard.breaker.acquire(call.kind)
   return answer.granted ? answer : onRefused(call, answer.retryAfterMs, nowMs)
 }
 
 /** What goes as a probe must go. */
-function paceAllows({ lane, gateProbe }: Call, nowMs: number): boolean {
-  const { pacer, breaker } = lane.guard
+function paceAllows(call: Call, nowMs: number): boolean {
+  const { pacer, breaker } = call.lane.guard
   if (pacer.mode === 'disabled') return true
-  if (!gateProbe && breaker.state === 'closed') return pacer.tryTake(nowMs)
+  if (!call.gateProbe && !breaker.refusing) return (call.paced = pacer.tryTake(nowMs))
   pacer.take(nowMs)
+  call.paced = true
   return true
+}
+
+/** The call will not be sent now: the pace may let another go. */
+export function returnPace(call: Call, nowMs: number): void {
+  if (call.paced) call.lane.guard.pacer.giveBack(nowMs)
+  call.paced = false
 }
 
 /** Whoever would not get its turn in time is told so at once. */
@@ -73,9 +82,13 @@ function held({ lane, kind, deadlineMs }: Call, nowMs: number): Admission {
   return { granted: false, next: 'refuse', reason: 'overloaded', retryAfterMs: turnMs }
 }
 
-/** While the breaker is not closed, it alone says who may call. */
+function mayProbe({ guard: { breaker } }: Lane): boolean {
+  return breaker.refusing && breaker.state === 'half-open'
+}
+
+/** While the breaker holds calls back, it alone says who may call. */
 export function throttleAdmits({ throttle, guard }: Lane, nowMs: number, random: () => number): boolean {
-  return !throttle.counts || throttle.admits(nowMs, random, guard.breaker.state === 'closed')
+  return !throttle.counts || throttle.admits(nowMs, random, !guard.breaker.refusing)
 }
 
 function onRefused(call: Call, retryAfterMs: number, nowMs: number): Admission {

@@ -2,6 +2,7 @@ import type { BreakerPermit, SettledOutcome } from '../core/breaker-rules.js'
 import { type AttemptFacts, classifyResponse } from '../core/classify.js'
 import type { OwnReason } from '../core/reasons.js'
 import type { AttemptFinished } from '../telemetry/events.js'
+import { returnPace } from './admission.js'
 import type { Exchange } from './exchange.js'
 import type { AttemptFailure, ResponseHead } from './ports.js'
 import { STALE_IDLE_MS } from './stale-allowance.js'
@@ -93,8 +94,9 @@ export function settleGateProbe(exchange: Exchange, hintMs: number | null, good:
   else guard.onGateProbe({ kind: good ? 'good' : 'nothing' })
 }
 
-/** The request will not be sent now, if it is the one call that a gate lets through. */
-export function returnGateProbe(exchange: Exchange): void {
+/** The request will not be sent now: another may in its place, by the pace or as the one call that a gate lets through. */
+export function returnTurn(exchange: Exchange): void {
+  returnPace(exchange, exchange.deps.clock.nowMs())
   if (exchange.gateProbe) settleGateProbe(exchange, null, false)
 }
 

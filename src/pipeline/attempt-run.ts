@@ -45,6 +45,7 @@ export class AttemptRun implements AttemptListener, Running {
     this.#permit = permit
     this.#number = exchange.attempts
     this.#startMs = nowMs
+    exchange.paced = false
     exchange.lane.limiter.take()
   }
 

@@ -6,7 +6,7 @@ import type { EffectivePolicy, UpstreamSnapshot } from '../core/snapshot.js'
 import type { ActiveCall } from './active-calls.js'
 import { admit, type Call } from './admission.js'
 import { answerFieldsOf } from './answer-fields.js'
-import { type RunFailure, returnGateProbe } from './attempt-report.js'
+import { type RunFailure, returnTurn } from './attempt-report.js'
 import { AttemptRun } from './attempt-run.js'
 import { DeadlineTimer } from './deadline-timer.js'
 import { answerFallback, answerGivenUp, answerStopped, type Ending, outcomeOf } from './endings.js'
@@ -41,6 +41,7 @@ export class Exchange implements AppListener, Call, ActiveCall, RunOwner {
   /** The key that we minted; the same on all attempts. */
   readonly mintedKey: string | null
   gateProbe = false
+  paced = false
   hasTurn = false
   hasSlot = false
   /** The free attempt after a stale connection, one a request. */
@@ -79,7 +80,6 @@ export class Exchange implements AppListener, Call, ActiveCall, RunOwner {
   get over(): boolean {
     return this.#phase === 'over'
   }
-
   get mayRideOut(): boolean {
     return this.repeatable || !this.memory?.reached
   }
@@ -107,7 +107,7 @@ export class Exchange implements AppListener, Call, ActiveCall, RunOwner {
     if (stoppedBeforeSending(this, nowMs)) return
     const admission = admit(this, nowMs, this.deps.random)
     if (admission.granted) return this.#launch(admission, nowMs)
-    if (admission.next !== 'queue') returnGateProbe(this)
+    if (admission.next !== 'queue') returnTurn(this)
     switch (admission.next) {
       case 'line':
         return this.waiting.joinLine()
@@ -242,7 +242,7 @@ export class Exchange implements AppListener, Call, ActiveCall, RunOwner {
     this.wait?.leave()
     this.deadline.clear()
     this.memory?.end(this.deps.clock.nowMs())
-    returnGateProbe(this)
+    returnTurn(this)
     reportFinished(this, ending)
     // Nothing else is told after the connection was destroyed.
     if (ending.outcome === 'cut') this.deps.onFinished(this)

@@ -60,9 +60,9 @@ export class UpgradeCall {
     if (!line.empty || !lane.limiter.free || !lane.limiter.tunnelFree)
       return this.#refuse('overloaded', FULL_ROOM_RETRY_MS)
     if (!lane.guard.pacer.tryTake(this.#startMs)) return this.#refuse('overloaded', FULL_ROOM_RETRY_MS)
-    if (!throttleAdmits(lane, this.#startMs, deps.random)) return this.#refuse('throttled', null)
+    if (!throttleAdmits(lane, this.#startMs, deps.random)) return this.#refusePaced('throttled', null)
     const permit = breaker.acquire('first')
-    if (!permit.granted) return this.#refuse('breaker-open', permit.retryAfterMs)
+    if (!permit.granted) return this.#refusePaced('breaker-open', permit.retryAfterMs)
     lane.limiter.take()
     lane.onFirstAttempt(this.#startMs)
     return this.#grant(permit)
@@ -112,6 +112,12 @@ export class UpgradeCall {
       const reason = OUTCOME_OF[outcome.kind] as OwnReason
       this.#report(ownStatus(reason), reason, 1)
     }
+  }
+
+  /** What the pace has counted is not sent. */
+  #refusePaced(reason: OwnReason, retryAfterMs: number | null): UpgradeDecision {
+    this.#context.lane.guard.pacer.giveBack(this.#startMs)
+    return this.#refuse(reason, retryAfterMs)
   }
 
   #refuse(reason: OwnReason, retryAfterMs: number | null): UpgradeDecision {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { checkEveryEnding, Stage } from './support/stage.js'
-import { reply } from './support/upstream.js'
+import { fail, reply } from './support/upstream.js'
 
 checkEveryEnding()
 
@@ -24,6 +24,17 @@ describe('maxInFlight', () => {
     expect(most()).toBe(3)
     expect(stage.upstream.paths).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map(n => `/${n}`))
     expect(stage.calls.map(call => call.summary)).toEqual(new Array(10).fill('200 delivered after 1'))
+  })
+
+  it('is not exceeded because a breaker that only observes wants a probe', async () => {
+    const stage = new Stage({ limits: { maxInFlight: 1 }, breaker: { mode: 'observe', consecutiveFailures: 3 } })
+    stage.upstream.plays(fail('connect'))
+    await stage.openBreaker()
+    while (stage.status().breaker.state === 'open') await stage.run(100)
+    const most = watchInFlight(stage)
+    for (let n = 0; n < 10; n++) stage.get(`/${n}`)
+    await stage.finish()
+    expect(most()).toBe(1)
   })
 
   it('counts the time of queueing as waiting', async () => {

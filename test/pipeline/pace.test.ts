@@ -124,6 +124,79 @@ describe('a fixed pace', () => {
     expect(served(stage)).toBe(5)
   })
 
+  it('costs nothing what an open breaker refuses', async () => {
+    const stage = new Stage({ ...fixed(10), breaker: { whenOpen: 'refuse' } })
+    stage.pipeline.forceBreaker('api', 'open')
+    for (let n = 0; n < 100; n++) stage.get(`/refused-${n}`)
+    expect(stage.handshake('/socket').proceed).toBe(false)
+    stage.pipeline.forceBreaker('api', 'closed')
+    const call = stage.get('/after')
+    await stage.run(10)
+    expect(call.status).toBe(200)
+  })
+
+  it('costs nothing what the throttle refuses', async () => {
+    let random = 0.99
+    const policy = { ...fixed(10, 50), throttle: { mode: 'enabled' }, breaker: { mode: 'disabled' } } as const
+    const stage = new Stage(policy, { random: () => random })
+    stage.upstream.plays(reply(503))
+    for (let n = 0; n < 30; n++) stage.post(`/${n}`, { headers: { 'forbear-max-attempts': '1' } })
+    await stage.run(10)
+    random = 0
+    const refused = Array.from({ length: 50 }, (_, n) => stage.get(`/refused-${n}`))
+    expect(new Set(refused.map(call => call.outcome))).toEqual(new Set(['throttled']))
+    random = 0.99
+    for (let n = 0; n < 20; n++) stage.get(`/more-${n}`, { headers: { 'forbear-max-attempts': '1' } })
+    expect(stage.upstream.sent).toHaveLength(50)
+    await stage.finish()
+  })
+
+  it('holds while a breaker that only observes would not let go', async () => {
+    const stage = new Stage({ ...fixed(2), breaker: { mode: 'observe' } })
+    stage.pipeline.forceBreaker('api', 'open')
+    for (let n = 0; n < 10; n++) stage.get(`/${n}`)
+    await stage.run(1100)
+    expect(stage.upstream.sent).toHaveLength(3)
+    await stage.finish()
+  })
+
+  it('keeps nobody waiting for a breaker that refuses', async () => {
+    const stage = new Stage({ ...fixed(2), breaker: { whenOpen: 'refuse' } })
+    stage.get('/first')
+    const waiting = stage.get('/waiting')
+    await stage.run(50)
+    stage.pipeline.forceBreaker('api', 'open')
+    expect(waiting.summary).toBe('503 breaker-open after 0')
+    expect(stage.get('/later').summary).toBe('503 breaker-open after 0')
+  })
+
+  it('is named to whoever waits for it when the upstream goes away', async () => {
+    const stage = new Stage(fixed(2))
+    stage.get('/first')
+    const waiting = stage.get('/waiting')
+    await stage.run(50)
+    stage.apply([])
+    expect(waiting.summary).toBe('503 overloaded after 0')
+  })
+
+  it('is paid once by whoever then queues for a slot', async () => {
+    const stage = new Stage({ ...fixed(1, 5), limits: { maxInFlight: 1 } })
+    stage.upstream.plays(reply(200, { afterMs: 100 }))
+    for (let n = 0; n < 5; n++) stage.get(`/${n}`)
+    await stage.run(450)
+    expect(stage.upstream.paths).toEqual(['/0', '/1', '/2', '/3', '/4'])
+  })
+
+  it('has back what was paid by a call that ends in the queue', async () => {
+    const stage = new Stage({ ...fixed(0.2, 3), limits: { maxInFlight: 1 } })
+    stage.upstream.plays(reply(200, { afterMs: 100 }))
+    for (let n = 0; n < 3; n++) stage.get(`/${n}`)
+    stage.calls[1]?.hangUp()
+    stage.get('/3')
+    await stage.run(350)
+    expect(stage.upstream.paths).toEqual(['/0', '/2', '/3'])
+  })
+
   it('of a route is its own, with a line of its own', async () => {
     const slow = { name: 'slow', path: '/slow', policy: fixed(1), own: { pace: true } }
     const stage = new Stage({}, { upstreams: [{ routes: [slow] }] })

@@ -90,6 +90,14 @@ describe('the throttle', () => {
     expect(stage.transitions.at(-1)).toBe('closed: probe-succeeded')
   })
 
+  it('refuses also while a breaker that only observes is open', async () => {
+    const stage = new Stage({ breaker: { mode: 'observe' }, ...enabled }, { random: spread() })
+    stage.upstream.plays(reply(503))
+    await offer(stage, 200)
+    expect(stage.transitions[0]).toMatch(/^open/)
+    expect(refusals(stage)).toBeGreaterThan(100)
+  })
+
   it('begins anew when the breaker closes: it must not make the outage longer', async () => {
     const stage = new Stage(enabled, { random: spread() })
     stage.upstream.plays(reply(503))
