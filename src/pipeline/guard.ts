@@ -78,7 +78,7 @@ export class Guard {
   /** Why calls stand in line. */
   get heldBy(): 'gate-closed' | 'overloaded' | 'breaker-open' {
     if (!this.gate.isOpen) return 'gate-closed'
-    return this.line.pacing ? 'overloaded' : 'breaker-open'
+    return this.line.pacing && !this.breaker.refusing ? 'overloaded' : 'breaker-open'
   }
 
   /** Whoever stands in line for what an edit has taken away goes on. */
@@ -91,7 +91,6 @@ export class Guard {
     if (retryAfter.scope !== this.#scope) this.#resetGate()
     this.#scope = retryAfter.scope
     this.#openLine('outage')
-    if (this.gate.isOpen && this.breaker.refusing && !this.ridesOut) this.line.dispose()
   }
 
   /** `returns`: it was let go before and could not start, so it stands in front. */
@@ -190,8 +189,14 @@ export class Guard {
     this.#probeTimer?.cancel()
     this.#probeTimer = null
     if (this.ridesOut || this.line.busy) this.line.block()
+    this.#refuseLine()
     const reopensAtMs = this.#clock.nowMs() + openForMs
     for (const waiter of [...this.waiters]) waiter.onBreakerOpen(reopensAtMs)
+  }
+
+  /** Nobody waits for a breaker that refuses. */
+  #refuseLine(): void {
+    if (this.gate.isOpen && !this.ridesOut) this.line.dispose()
   }
 
   #onHalfOpen(): void {
@@ -209,8 +214,8 @@ export class Guard {
   }
 
   #openLine(after: 'outage' | 'pause'): void {
-    if (this.breaker.refusing) return
-    if (this.gate.isOpen) this.line.open(after)
+    if (this.breaker.refusing) this.#refuseLine()
+    else if (this.gate.isOpen) this.line.open(after)
     else if (this.gate.closedForMs(this.#clock.nowMs()) === 0) this.line.sendOne()
   }
 }

@@ -171,8 +171,9 @@ export class Line {
   dispose(): void {
     this.#timer?.cancel()
     this.#timer = null
-    this.#state = { kind: 'idle' }
+    // They are told what held them.
     for (const member of this.#queue.takeAll()) if (member.inLine) member.onDismissed()
+    this.#state = { kind: 'idle' }
   }
 
   readonly #tick = (): void => {

@@ -160,6 +160,25 @@ describe('a fixed pace', () => {
     await stage.finish()
   })
 
+  it('keeps nobody waiting for a breaker that refuses', async () => {
+    const stage = new Stage({ ...fixed(2), breaker: { whenOpen: 'refuse' } })
+    stage.get('/first')
+    const waiting = stage.get('/waiting')
+    await stage.run(50)
+    stage.pipeline.forceBreaker('api', 'open')
+    expect(waiting.summary).toBe('503 breaker-open after 0')
+    expect(stage.get('/later').summary).toBe('503 breaker-open after 0')
+  })
+
+  it('is named to whoever waits for it when the upstream goes away', async () => {
+    const stage = new Stage(fixed(2))
+    stage.get('/first')
+    const waiting = stage.get('/waiting')
+    await stage.run(50)
+    stage.apply([])
+    expect(waiting.summary).toBe('503 overloaded after 0')
+  })
+
   it('is paid once by whoever then queues for a slot', async () => {
     const stage = new Stage({ ...fixed(1, 5), limits: { maxInFlight: 1 } })
     stage.upstream.plays(reply(200, { afterMs: 100 }))
