@@ -146,6 +146,8 @@ export class Guard {
     this.#probeTimer?.cancel()
     this.line.dispose()
     this.#resetGate()
+    // Whoever is still to be sent to what was removed passes.
+    this.pacer.reconfigure({ mode: 'disabled', ratePerSec: 1, burst: 1 }, this.#clock.nowMs())
     this.breaker.retire()
   }
 

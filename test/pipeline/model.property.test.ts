@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { FALLBACK_CAUSES } from '../../src/core/fallback.js'
 import type { AppCall } from './support/app-call.js'
 import type { PolicyPart, UpstreamPart } from './support/policy.js'
 import { checkEveryEnding, Stage } from './support/stage.js'
@@ -40,6 +41,9 @@ const outcomes = fc.oneof(
 /** What the upstream does, for so long: mostly one thing, so that breakers and gates come to close and open. */
 const weather = fc.record({ usual: outcomes, odd: outcomes, oddEvery: fc.integer({ min: 2, max: 12 }) })
 
+type PacePart = NonNullable<PolicyPart['pace']>
+type FaultPart = NonNullable<PolicyPart['fault']>
+
 const policies = fc.record({
   whenOpen: fc.constantFrom('wait', 'refuse'),
   mode: fc.constantFrom('enforce', 'enforce', 'enforce', 'observe', 'disabled'),
@@ -50,6 +54,24 @@ const policies = fc.record({
   ownRoute: fc.boolean(),
   hedgeAfterMs: fc.constantFrom(null, 5, 40, 400),
   host: fc.constantFrom('a.example.com', 'a.example.com', 'b.example.com'),
+  pace: fc.oneof(
+    { weight: 3, arbitrary: fc.constant<PacePart>({ mode: 'disabled' }) },
+    { weight: 2, arbitrary: fc.constant<PacePart>({ mode: 'auto' }) },
+    fc.record({
+      mode: fc.constant<'fixed'>('fixed'),
+      ratePerSec: fc.constantFrom(0.01, 0.5, 2, 10, 50),
+      burst: fc.constantFrom(1, 1, 3, 200),
+    }),
+  ),
+  throttle: fc.constantFrom('disabled', 'disabled', 'enabled', 'observe'),
+  adaptive: fc.boolean(),
+  fallback: fc.boolean(),
+  fault: fc.constantFrom<FaultPart>(
+    { percent: 0 },
+    { percent: 50, status: 503, delayMs: 30 },
+    { percent: 50, abort: true },
+    { percent: 50, delayMs: 200 },
+  ),
 })
 type Choice = typeof policies extends fc.Arbitrary<infer T> ? T : never
 
@@ -74,6 +96,7 @@ const step = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant('edit'), policy: policies }) },
   fc.record({ do: fc.constant('remove'), valid: fc.boolean(), ms: fc.integer({ min: 0, max: 500 }) }),
   fc.record({ do: fc.constant('kill'), ms: fc.integer({ min: 0, max: 3000 }) }),
+  fc.record({ do: fc.constant('rehearse'), ms: fc.integer({ min: 0, max: 3000 }) }),
   fc.record({ do: fc.constant('force'), state: fc.constantFrom('open', 'closed', 'auto') }),
   fc.record({ do: fc.constant('upgrade'), status: fc.constantFrom(101, 503, 0) }),
 )
@@ -81,16 +104,28 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
 
 function upstreamOf(choice: Choice): UpstreamPart {
   const { whenOpen, mode, scope, maxInFlight, maxWaiting, maxAttempts, ownRoute, host, hedgeAfterMs } = choice
+  const { pace, throttle, adaptive, fallback, fault } = choice
   const policy: PolicyPart = {
     timeouts: { totalMs: TOTAL_MS, attemptMs: 1000 },
     retry: { maxAttempts, retryAfter: { scope, capMs: 4000 } },
     breaker: { whenOpen, mode, consecutiveFailures: 4, minRequests: 8, maxOpenForMs: 3000 },
-    limits: { maxInFlight, maxWaiting },
+    limits: { maxInFlight, maxWaiting, adaptive },
+    pace,
+    throttle: { mode: throttle, windowMs: 5000 },
+    fault,
+    fallback: { when: new Set(fallback ? FALLBACK_CAUSES : []), methods: new Set(['GET', 'POST']) },
     ...(hedgeAfterMs !== null && {
       hedge: { mode: 'enabled', after: { kind: 'fixed', delayMs: hedgeAfterMs }, maxHedges: 2, keyedWrites: true },
     }),
   }
-  const own = { breaker: ownRoute, limits: ownRoute, budget: ownRoute, hedge: ownRoute }
+  const own = {
+    breaker: ownRoute,
+    pace: ownRoute,
+    limits: ownRoute,
+    budget: ownRoute,
+    throttle: ownRoute,
+    hedge: ownRoute,
+  }
   return { host, policy, maxConnections: 5, routes: [{ name: 'r', path: '/r', own }] }
 }
 
@@ -123,6 +158,7 @@ class Model {
     else if (step.do === 'edit') this.#edit((step as { policy: Choice }).policy)
     else if (step.do === 'remove') await this.#removeFor(step as Extract<Step, { valid: boolean }>)
     else if (step.do === 'kill') pipeline.switches.turnRetriesOff((step as { ms: number }).ms)
+    else if (step.do === 'rehearse') pipeline.switches.turnFaultsOn((step as { ms: number }).ms)
     else if (step.do === 'force') pipeline.forceBreaker('api', (step as { state: 'open' | 'closed' | 'auto' }).state)
     else this.#upgrade((step as { status: number }).status)
     this.#checkNow()
@@ -133,7 +169,9 @@ class Model {
     const { stage } = this
     this.#weather = { usual: reply(200), odd: reply(200), oddEvery: 2 }
     stage.pipeline.switches.turnRetriesOff(0)
-    this.#edit({ ...this.#present, maxInFlight: 3, maxWaiting: 30, hedgeAfterMs: null })
+    stage.pipeline.switches.turnFaultsOn(0)
+    const usual = { maxInFlight: 3, maxWaiting: 30, hedgeAfterMs: null, pace: { mode: 'disabled' } } as const
+    this.#edit({ ...this.#present, ...usual })
     stage.pipeline.forceBreaker('api', 'auto')
     for (const call of stage.calls) if (call.body?.complete === false) call.body.end()
     await stage.finish()

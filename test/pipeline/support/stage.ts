@@ -5,6 +5,7 @@ import { unmatchedUpstream } from '../../../src/core/unmatched.js'
 import { Pipeline } from '../../../src/pipeline/pipeline.js'
 import type { RequestAddress } from '../../../src/pipeline/ports.js'
 import type { UpgradeDecision } from '../../../src/pipeline/upgrade-ports.js'
+import { FaultTransport } from '../../../src/proxy/fault-transport.js'
 import { breakersOn } from '../../../src/proxy/make-breaker.js'
 import type { ForbearEvent } from '../../../src/telemetry/events.js'
 import type { UpstreamStatus } from '../../../src/telemetry/status.js'
@@ -59,7 +60,7 @@ export class Stage {
         random,
         pseudonym: 'forbear-test',
         sink: { emit: event => void this.events.push(event) },
-        transport: this.upstream,
+        transport: new FaultTransport(this.upstream, clock),
         fallbackFile: path => (path === '/there' ? new TextEncoder().encode('from the file') : null),
         newKey: () => `minted-${++this.#keys}`,
         connections: () => 0,
