@@ -41,7 +41,8 @@ export function fallbackCause(
   outcome: Outcome,
   denied: DenialReason | null,
 ): FallbackCause | null {
-  if (settings.when.size === 0 || !settings.methods.has(method)) return null
+  // A 200 to a CONNECT would be a tunnel.
+  if (settings.when.size === 0 || method === 'CONNECT' || !settings.methods.has(method)) return null
   const held = (word: Outcome | DenialReason | null) => settings.when.has(word as FallbackCause)
   if (held(denied)) return denied as FallbackCause
   return held(outcome) ? (outcome as FallbackCause) : null
