@@ -32,6 +32,7 @@ export function claimHedge(exchange: Exchange): BreakerPermit | HedgeDenial | 'o
   const permit = lane.guard.breaker.acquire('retry')
   if (permit.granted) {
     lane.guard.pacer.take(nowMs)
+    if (lane.throttle.counts) lane.throttle.admits(nowMs, deps.random, false)
     return permit
   }
   lane.giveHedgeBack(paid, nowMs)
