@@ -95,8 +95,10 @@ export class Guard {
 
   /** `returns`: it was let go before and could not start, so it stands in front. */
   joinLine(member: LineMember, returns: boolean): void {
-    const paced = !this.line.busy && this.gate.isOpen && !this.breaker.refusing
-    if (!this.line.busy && !paced) this.line.block()
+    const free = this.gate.isOpen && !this.breaker.refusing
+    const paced = free && !this.line.busy
+    // Also a line that paces: an edit may have made a breaker that was open refuse, or its members would go round for ever.
+    if (!free) this.line.block()
     if (returns) this.line.rejoin(member)
     else this.line.join(member)
     if (paced) this.line.pace()
@@ -144,6 +146,8 @@ export class Guard {
     this.#probeTimer?.cancel()
     this.line.dispose()
     this.#resetGate()
+    // Whoever is still to be sent to what was removed passes.
+    this.pacer.reconfigure({ mode: 'disabled', ratePerSec: 1, burst: 1 }, this.#clock.nowMs())
     this.breaker.retire()
   }
 

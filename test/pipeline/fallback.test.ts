@@ -94,6 +94,15 @@ describe('a fallback', () => {
     expect([second.status, second.outcome, second.text]).toEqual([503, 'fallback', 'later'])
   })
 
+  it('is never given for a CONNECT: it would be a tunnel to nowhere', async () => {
+    const methods = new Set(['GET', 'CONNECT'])
+    const stage = new Stage({ fallback: { when: new Set<FallbackCause>(['connect']), methods, status: 200 } })
+    stage.upstream.plays(fail('connect'))
+    const call = stage.tunnel('api.example.com:80')
+    await stage.finish()
+    expect(call.summary).toMatch(/^502 connect/)
+  })
+
   it('has its body from a file, and is not given while that cannot be read', async () => {
     const file = (path: string): PolicyPart => ({ fallback: { when: new Set<FallbackCause>(['connect']), file: path } })
     const stage = new Stage(file('/there'))

@@ -197,6 +197,19 @@ describe('a fixed pace', () => {
     expect(stage.upstream.paths).toEqual(['/0', '/2', '/3'])
   })
 
+  it('ends by an edit that makes an open breaker hold the calls instead', async () => {
+    const stage = new Stage({ ...fixed(0.5), breaker: { mode: 'observe', whenOpen: 'wait' } })
+    stage.pipeline.forceBreaker('api', 'open')
+    const calls = [0, 1, 2].map(n => stage.get(`/${n}`))
+    await stage.run(50)
+    stage.apply([{ policy: { breaker: { mode: 'enforce', whenOpen: 'wait' } } }])
+    await stage.run(100)
+    expect(calls.map(call => call.summary)).toEqual(['200 delivered after 1', 'waiting', 'waiting'])
+    stage.pipeline.forceBreaker('api', 'closed')
+    await stage.run(2000)
+    expect(calls.map(call => call.status)).toEqual([200, 200, 200])
+  })
+
   it('of a route is its own, with a line of its own', async () => {
     const slow = { name: 'slow', path: '/slow', policy: fixed(1), own: { pace: true } }
     const stage = new Stage({}, { upstreams: [{ routes: [slow] }] })

@@ -136,6 +136,26 @@ describe('the throttle', () => {
     expect(refusals(stage)).toBe(before)
   })
 
+  it('counts the hedges as well: those that lost make the others no fewer', async () => {
+    const hedge = { mode: 'enabled', after: { kind: 'fixed', delayMs: 20 }, maxHedges: 1 } as const
+    const budget = { ratio: 10, minPerSecond: 100 }
+    const stage = new Stage({ ...alone, ...enabled, hedge, budget }, { random: () => 0.99 })
+    stage.upstream.decides((_n, { path }) => {
+      const first = stage.upstream.sent.every(sent => sent.call.path !== path)
+      return path === '/bad' ? reply(503) : reply(200, { afterMs: first ? 50 : 5 })
+    })
+    for (let n = 0; n < 40; n++) {
+      stage.get(`/${n}`)
+      await stage.run(100)
+    }
+    for (let n = 0; n < 20; n++) {
+      stage.get('/bad', once)
+      await stage.run(20)
+    }
+    expect(stage.upstream.sent.length).toBeGreaterThan(80)
+    expect(stage.status().throttle.refusalProbability).toBe(0)
+  })
+
   it('applies to a handshake', async () => {
     const stage = new Stage({ ...alone, ...enabled }, { random: () => 0 })
     stage.upstream.plays(reply(503))
