@@ -45,6 +45,8 @@ type LineState =
       /** Steps of the running look at whether the line gets shorter. */
       steps: number
       lengthThen: number
+      /** The running look began at the ceiling: before, the line grows because the rate is still small. */
+      full: boolean
       /** Steps until the ceiling may rise again. */
       caution: number
     }
@@ -165,6 +167,7 @@ export class Line {
       unjudged: 0,
       steps: 0,
       lengthThen: this.length,
+      full: false,
       caution: 0,
     }
     this.#timer = this.#clock.after(TICK_MS, this.#tick)
@@ -222,9 +225,10 @@ export class Line {
     if (state.good + state.bad >= LEAST_ANSWERS || state.unjudged >= STEPS_PER_VERDICT) this.#judge(state)
     if (state.steps < STEPS_PER_LOOK) return
     const stays = this.length >= state.lengthThen
-    if (state.caution === 0 && atCeiling(state.ramp) && stays) state.ramp = raiseCeiling(state.ramp)
+    if (state.caution === 0 && state.full && stays) state.ramp = raiseCeiling(state.ramp)
     state.steps = 0
     state.lengthThen = this.length
+    state.full = atCeiling(state.ramp)
   }
 
   #judge(state: Ramping): void {

@@ -49,6 +49,20 @@ describe('the release after an outage', () => {
     expect(counts[2]).toBeGreaterThanOrEqual(1.3 * 50 - 3)
   })
 
+  it('does not take the growth of the line in the first second, when it still starts small, for a greater load', async () => {
+    const stage = new Stage({ ...WAIT, limits: { maxWaiting: 5000 }, timeouts: { totalMs: 60_000 } })
+    await outageAfter(stage, 250)
+    const before = stage.upstream.sent.length
+    stage.upstream.plays(reply(200))
+    for (const path of paths('w', 500)) stage.post(path)
+    for (let n = 0; n < 250 * 8; n++) {
+      stage.post(`/as-before-${n}`)
+      await stage.run(4)
+    }
+    await stage.finish()
+    for (const count of perSecond(stage.upstream.times.slice(before))) expect(count).toBeLessThanOrEqual(1.3 * 250 + 5)
+  })
+
   it('stays at half while answers are bad', async () => {
     const stage = new Stage({ breaker: { whenOpen: 'wait', consecutiveFailures: 0, failureRatio: 1 } })
     stage.upstream.plays(reply(200))
