@@ -2,7 +2,7 @@
 
 import { stringify } from 'yaml'
 
-const SECTIONS = ['timeouts', 'retry', 'budget', 'breaker', 'throttle', 'limits', 'pool', 'fault']
+const SECTIONS = ['timeouts', 'retry', 'budget', 'breaker', 'throttle', 'limits', 'pool', 'fault', 'park']
 
 export function fieldTables(common, upstream) {
   const { $defs } = common

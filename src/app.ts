@@ -7,6 +7,7 @@ import { sidecarStatus } from './admin/sidecar-status.js'
 import { SystemClock } from './clock/system-clock.js'
 import type { Snapshot } from './core/snapshot.js'
 import { unmatchedUpstream } from './core/unmatched.js'
+import { LateParking } from './park/late-parking.js'
 import { drained, QUIET_MS } from './pipeline/drain.js'
 import { Pipeline } from './pipeline/pipeline.js'
 import { builtInPolicy } from './policy/compile-upstream.js'
@@ -21,6 +22,7 @@ import { BindError } from './proxy/bind.js'
 import { FaultTransport } from './proxy/fault-transport.js'
 import { Listeners } from './proxy/listeners.js'
 import { breakersOn } from './proxy/make-breaker.js'
+import { redeliver } from './proxy/redeliver.js'
 import { Resolver } from './proxy/resolver.js'
 import { TlsContexts } from './proxy/tls-context.js'
 import { UndiciTransport } from './proxy/transport.js'
@@ -68,6 +70,7 @@ class Runtime {
   readonly #resolver = new Resolver(this.#clock)
   readonly #tls = new TlsContexts(this.#clock, notice => this.#sink.emit(notice))
   readonly #transport = new UndiciTransport({ clock: this.#clock, resolver: this.#resolver, tls: this.#tls })
+  readonly #parking: LateParking
   readonly #pipeline: Pipeline
   readonly #listeners: Listeners
   readonly #admin
@@ -78,6 +81,7 @@ class Runtime {
   #phase: 'starting' | 'ready' | 'stopping' = 'starting'
   /** Red alone, by the admin port's /drain, is not the end yet. */
   #ending = false
+  #adminAddress = ''
   #end: (code: number) => void = () => {}
 
   constructor(options: SidecarOptions, log: LogSink, first: First, load: Load) {
@@ -92,6 +96,7 @@ class Runtime {
     this.#sink = fanOut([log, metrics])
     const pseudonym = `forbear-${randomBytes(4).toString('hex')}`
     this.#transport.reconcile(snapshot)
+    this.#parking = this.#createParking(pseudonym)
     this.#pipeline = this.#createPipeline(snapshot, pseudonym)
     const reserved = { [options.admin]: 'admin port', [options.health]: 'health port' }
     this.#listeners = new Listeners(
@@ -117,6 +122,7 @@ class Runtime {
       status: () => this.#status(),
       policies: () => this.#pipeline.snapshot,
       actions: this.#actions(),
+      parked: () => this.#parking.calls,
       parseDurationMs,
     })
   }
@@ -130,6 +136,8 @@ class Runtime {
       for (const address of admin) this.#sink.emit({ type: 'listening', role: 'admin', upstream: null, address })
       for (const address of health) this.#sink.emit({ type: 'listening', role: 'health', upstream: null, address })
       this.#onReload(startReport(snapshot, whole, messages))
+      this.#adminAddress = admin[0] ?? this.#options.admin
+      await this.#parking.reconcile(snapshot)
       this.#phase = 'ready'
       this.watcher.start()
       return { shared, admin, health }
@@ -154,6 +162,17 @@ class Runtime {
     this.#sink.emit({ type: 'notice', level: 'info', message: 'draining: not ready any more, calls are still served' })
   }
 
+  #createParking(pseudonym: string): LateParking {
+    const clock = this.#clock
+    return new LateParking({
+      clock,
+      random: Math.random,
+      sink: this.#sink,
+      locate: id => `http://${this.#adminAddress}/parked/${id}`,
+      redeliver: (call, upstream) => redeliver(this.#pipeline, clock, pseudonym, call, upstream),
+    })
+  }
+
   #createPipeline(snapshot: Snapshot, pseudonym: string): Pipeline {
     const clock = this.#clock
     const random = Math.random
@@ -163,6 +182,7 @@ class Runtime {
         random,
         pseudonym,
         sink: this.#sink,
+        parking: this.#parking,
         transport: new FaultTransport(this.#transport, clock),
         newKey: randomUUID,
         connections: upstream => this.#transport.connections(upstream),
@@ -176,6 +196,7 @@ class Runtime {
   #apply(snapshot: Snapshot): void {
     this.#transport.reconcile(snapshot)
     this.#pipeline.apply(snapshot)
+    void this.#parking.reconcile(snapshot)
     void this.#listeners.reconcile(snapshot)
   }
 
@@ -197,11 +218,14 @@ class Runtime {
 
   #status(): SidecarStatus {
     const [pipeline, record, listeners] = [this.#pipeline, this.#record, this.#listeners]
-    return sidecarStatus({ pipeline, record, listeners, draining: this.#phase === 'stopping' })
+    const parked = this.#parking.status()
+    return sidecarStatus({ pipeline, record, listeners, parked, draining: this.#phase === 'stopping' })
   }
 
   async #close(): Promise<void> {
     await this.#listeners.close()
+    this.#pipeline.drain()
+    await this.#parking.close()
     this.#pipeline.dispose()
     await Promise.allSettled([
       this.watcher.close(),

@@ -1,16 +1,17 @@
 import type { Pipeline } from '../pipeline/pipeline.js'
 import type { PolicyRecord } from '../policy/policy-record.js'
-import type { ListenerStatus, SidecarStatus } from '../telemetry/events.js'
+import type { ListenerStatus, ParkedStatus, SidecarStatus } from '../telemetry/events.js'
 
 export interface StatusParts {
   readonly pipeline: Pick<Pipeline, 'snapshot' | 'switches' | 'statuses'>
   readonly record: PolicyRecord
   readonly listeners: { statuses(): ReadonlyMap<string, ListenerStatus> }
   readonly draining: boolean
+  readonly parked: ParkedStatus | undefined
 }
 
 /** Everything that an operator may see of now. */
-export function sidecarStatus({ pipeline, record, listeners, draining }: StatusParts): SidecarStatus {
+export function sidecarStatus({ pipeline, record, listeners, draining, parked }: StatusParts): SidecarStatus {
   const { snapshot, switches } = pipeline
   return {
     generation: snapshot.generation,
@@ -21,6 +22,7 @@ export function sidecarStatus({ pipeline, record, listeners, draining }: StatusP
     draining,
     retries: switches.retriesOff ? 'off' : 'on',
     faults: switches.faultsOn ? 'on' : 'off',
+    ...(parked !== undefined && { parked }),
     upstreams: pipeline.statuses(),
     listeners: listeners.statuses(),
   }

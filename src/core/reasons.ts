@@ -13,6 +13,7 @@ export const DELIVERED_OUTCOMES = [
   'not-repeatable',
   'body-too-large',
   'retry-after-too-long',
+  'parked',
 ] as const
 
 /** Reasons of our own answers: there was no upstream response to pass on. */

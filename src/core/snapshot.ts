@@ -6,6 +6,7 @@ import type { BackoffSettings } from './backoff.js'
 import type { BreakerSettings } from './breaker-rules.js'
 import type { BudgetSettings } from './budget.js'
 import type { FaultSettings } from './fault.js'
+import type { ParkSettings } from './park.js'
 import type { ThrottleSettings } from './throttle.js'
 
 /** Clocks of one request, in ms; `Infinity` = none. */
@@ -69,6 +70,8 @@ export interface EffectivePolicy {
   readonly limits: LimitSettings
   readonly throttle: ThrottleSettings
   readonly fault: FaultSettings
+  /** `null` = off. */
+  readonly park: ParkSettings | null
   /** Tell the next services of a re-send in the W3C baggage. */
   readonly propagate: boolean
   /** No attempt clock, never a probe or latency sample. */

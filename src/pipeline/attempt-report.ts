@@ -48,7 +48,7 @@ export function reportAttempt(
 export function learnFromAnswer(exchange: Exchange, facts: AttemptFacts, sentMs: number, nowMs: number): void {
   const { lane, policy, attempts, gateProbe, downstream } = exchange
   const good = facts.breaker === 'success'
-  if (good && !facts.retryable && attempts === 1) lane.onFirstSuccess(nowMs)
+  if (good && !facts.retryable && attempts === 1 && !downstream.redelivery) lane.onFirstSuccess(nowMs)
   if (gateProbe) settleGateProbe(exchange, facts.retryAfterMs, facts.breaker !== 'failure')
   // That a connection stands says nothing of how the upstream answers.
   if (downstream.method === 'CONNECT') return

@@ -20,8 +20,13 @@ export function answerHeld(exchange: Exchange, outcome: Outcome): Ending | null 
   return { status: kept.head.status, outcome, bytes: kept.body.byteLength }
 }
 
+/** No further attempt: the last upstream answer, or else what went wrong with the last attempt. */
+export function answerFailed(exchange: Exchange, outcome: DeliveredOutcome): Ending {
+  return answerHeld(exchange, outcome) ?? answerUnheld(exchange, outcome)
+}
+
 /** The last attempt brought no answer, or one too large to keep. */
-export function answerUnheld(exchange: Exchange, outcome: DeliveredOutcome): Ending {
+function answerUnheld(exchange: Exchange, outcome: DeliveredOutcome): Ending {
   const failed = exchange.memory?.lastFailure?.reason
   if (failed !== undefined) return answerOwn(exchange, failed, failed === 'overloaded' ? FULL_ROOM_RETRY_MS : null)
   if (outcome !== 'breaker-open') return answerOwn(exchange, 'bad-response', null)

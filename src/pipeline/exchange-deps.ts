@@ -3,6 +3,7 @@ import type { Fault } from '../core/fault.js'
 import type { DenialReason } from '../core/reasons.js'
 import type { EventSink } from '../telemetry/events.js'
 import type { Exchange } from './exchange.js'
+import type { Parking } from './parking.js'
 import type { Transport } from './ports.js'
 
 /** What every exchange is given. */
@@ -14,6 +15,7 @@ export interface ExchangeDeps {
   readonly random: () => number
   /** A new idempotency key. */
   readonly newKey: () => string
+  readonly parking: Parking | null
   /** The operator's kill switch. */
   retriesOff(): boolean
   /** The rehearsed fault that hits the next attempt of this request, if any. */

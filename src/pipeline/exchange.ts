@@ -6,12 +6,13 @@ import type { EffectivePolicy, UpstreamSnapshot } from '../core/snapshot.js'
 import type { ActiveCall } from './active-calls.js'
 import { admit, type Call } from './admission.js'
 import { answerFields } from './answer-fields.js'
-import type { RunFailure } from './attempt-report.js'
+import { type RunFailure, settleGateProbe } from './attempt-report.js'
 import { AttemptRun } from './attempt-run.js'
 import { DeadlineTimer } from './deadline-timer.js'
-import { answerHeld, answerOwn, answerUnheld, type Ending } from './endings.js'
+import { answerFailed, answerHeld, answerOwn, type Ending } from './endings.js'
 import type { ExchangeDeps } from './exchange-deps.js'
 import type { Lane } from './lane.js'
+import { parkInstead } from './parking.js'
 import type { AppListener, Downstream, ResponseHead } from './ports.js'
 import { reportDenied, reportFinished, reportRetry } from './report.js'
 import { type RequestFacts, readRequestFacts } from './request-facts.js'
@@ -23,6 +24,7 @@ import { Wait, type WaitPlace } from './wait.js'
 export class Exchange implements AppListener, Call, ActiveCall {
   readonly arrivedMs: number
   readonly facts: RequestFacts
+  readonly repeatable: boolean
   /** Made at the first wait. */
   wait: Wait | null = null
   place = 0
@@ -56,17 +58,14 @@ export class Exchange implements AppListener, Call, ActiveCall {
   ) {
     this.arrivedMs = deps.clock.nowMs()
     this.facts = readRequestFacts(downstream.method, downstream.headers, policy, deps.clock.wallMs())
+    this.repeatable = repeatable(this.facts.repeat.kind)
     this.mintedKey = this.facts.repeat.kind === 'generate' ? deps.newKey() : null
-    this.deadline = new DeadlineTimer(deps.clock, () => this.#onDeadline())
+    this.deadline = new DeadlineTimer(deps.clock, () => (this.#run ? this.#run.onDeadline() : this.onDeadlineCut()))
   }
 
   get kind(): Call['kind'] {
-    if (this.attempts > 0) return 'retry'
+    if (this.attempts > 0 || this.downstream.redelivery) return 'retry'
     return this.policy.longPoll ? 'long-poll' : 'first'
-  }
-
-  get repeatable(): boolean {
-    return repeatable(this.facts.repeat.kind)
   }
 
   get over(): boolean {
@@ -83,7 +82,7 @@ export class Exchange implements AppListener, Call, ActiveCall {
 
   start(): void {
     const { body } = this.downstream
-    body?.capture(this.facts.maxAttempts > 1 ? this.policy.retry.maxBodyBytes : 0)
+    body?.capture(this.facts.maxAttempts > 1 || this.facts.park !== null ? this.policy.retry.maxBodyBytes : 0)
     if (body === null || body.complete) this.#startTotal(this.arrivedMs)
     else body.onComplete(() => this.#startTotal(this.deps.clock.nowMs()))
     this.#tryStart()
@@ -100,7 +99,7 @@ export class Exchange implements AppListener, Call, ActiveCall {
     if (this.attempts > 0 && stoppedBeforeSending(this, nowMs)) return
     const admission = admit(this, nowMs, this.deps.random)
     if (admission.granted) return this.#launch(admission, nowMs)
-    if (admission.next !== 'queue') this.#returnGateProbe()
+    if (admission.next !== 'queue' && this.gateProbe) settleGateProbe(this, null, false)
     switch (admission.next) {
       case 'line':
         return this.#waiting.joinLine()
@@ -117,7 +116,7 @@ export class Exchange implements AppListener, Call, ActiveCall {
     this.wait?.leave()
     this.hasTurn = false
     this.attempts += 1
-    if (this.attempts === 1) this.lane.onFirstAttempt(nowMs)
+    if (this.attempts === 1 && !this.downstream.redelivery) this.lane.onFirstAttempt(nowMs)
     this.memory?.spend()
     // A wait puts a deadline on a call whose body is still coming in; the upload itself is never cut by it.
     if (this.downstream.body?.complete === false) this.deadline.clear()
@@ -153,15 +152,14 @@ export class Exchange implements AppListener, Call, ActiveCall {
   }
 
   onHead(run: AttemptRun, head: ResponseHead, facts: AttemptFacts): void {
-    if (!facts.retryable) return this.#commit(run, facts.stop === 'exhausted' ? 'layer' : 'delivered')
+    if (!facts.retryable) return this.#commit(run, head, facts.stop === 'exhausted' ? 'layer' : 'delivered')
     const step = nextStep(this, this.#remember(), facts, null)
     if (step.retry) {
       this.#remember().hold(run, head)
-      this.#retry(step.delayMs, facts, head.status, null)
-    } else {
-      if (step.denied !== null) reportDenied(this, step.denied)
-      this.#commit(run, step.outcome)
+      return this.#retry(step.delayMs, facts, head.status, null)
     }
+    if (step.denied !== null) reportDenied(this, step.denied)
+    this.#commit(run, head, step.outcome)
   }
 
   onFailure(failure: RunFailure, facts: AttemptFacts): void {
@@ -188,7 +186,11 @@ export class Exchange implements AppListener, Call, ActiveCall {
     this.#waiting.backOff(delayMs)
   }
 
-  #commit(run: AttemptRun, outcome: DeliveredOutcome): void {
+  #commit(run: AttemptRun, head: ResponseHead, outcome: DeliveredOutcome): void {
+    if (outcome !== 'delivered' && this.#end(outcome, head, () => answerFailed(this, outcome))) {
+      this.#run = null
+      return this.#remember().hold(run, head)
+    }
     this.#phase = 'delivering'
     this.deadline.clear()
     this.headMs = this.deps.clock.nowMs() - this.arrivedMs
@@ -198,13 +200,21 @@ export class Exchange implements AppListener, Call, ActiveCall {
   /** No further attempt: the last upstream answer, or else what went wrong with the last attempt. */
   stop(denied: DenialReason | null, outcome: DeliveredOutcome): void {
     if (denied !== null) reportDenied(this, denied)
-    this.#finish(answerHeld(this, outcome) ?? answerUnheld(this, outcome))
+    this.#end(outcome, null, () => answerFailed(this, outcome))
   }
 
   /** Ends a request that may not go on now; `retryAfterMs` is told when it is known. */
   giveUp(reason: OwnReason, retryAfterMs: number | null = null): void {
     if (reason === 'breaker-open' && this.attempts > 0) return this.stop('breaker-open', 'breaker-open')
-    this.#finish(answerHeld(this, reason) ?? answerOwn(this, reason, retryAfterMs))
+    this.#end(reason, null, () => answerHeld(this, reason) ?? answerOwn(this, reason, retryAfterMs))
+  }
+
+  /** Answers a call that failed, unless it is parked: then it is answered once it is safe, and until then by nothing else. */
+  #end(outcome: Outcome, head: ResponseHead | null, answer: () => Ending): boolean {
+    const parked = parkInstead(this, outcome, head, answer, ending => this.#finish(ending))
+    if (parked) this.#phase = 'delivering'
+    else if (head === null) this.#finish(answer())
+    return parked
   }
 
   onAnswered(): void {
@@ -225,26 +235,15 @@ export class Exchange implements AppListener, Call, ActiveCall {
     this.giveUp('draining')
   }
 
-  #onDeadline(): void {
-    if (this.#run !== null) this.#run.onDeadline()
-    else this.giveUp('deadline')
-  }
-
   #finish(ending: Ending): void {
     if (this.#phase === 'over') return
     this.#phase = 'over'
     this.wait?.leave()
     this.deadline.clear()
     this.memory?.end(this.deps.clock.nowMs())
-    this.#returnGateProbe()
+    if (this.gateProbe) settleGateProbe(this, null, false)
     reportFinished(this, ending)
     // Nothing else is told after the connection was destroyed.
     if (ending.outcome === 'cut') this.deps.onFinished(this)
-  }
-
-  #returnGateProbe(): void {
-    if (!this.gateProbe) return
-    this.gateProbe = false
-    this.lane.guard.onGateProbe({ kind: 'nothing' })
   }
 }

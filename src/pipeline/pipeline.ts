@@ -2,14 +2,15 @@ import type { DenialReason, OwnReason } from '../core/reasons.js'
 import type { RouteSnapshot, Snapshot, UpstreamSnapshot } from '../core/snapshot.js'
 import type { UpstreamStatus } from '../telemetry/events.js'
 import { ActiveCalls } from './active-calls.js'
-import { ownAnswer, ownStatus } from './answers.js'
+import { ownAnswer } from './answers.js'
 import { Exchange } from './exchange.js'
 import type { ExchangeDeps } from './exchange-deps.js'
 import { type Found, type Nowhere, UpstreamFinder } from './find-upstream.js'
 import type { Lane } from './lane.js'
 import type { AppListener, Downstream, RequestAddress, UpgradeDecision, UpgradeRequest } from './ports.js'
+import { type NotTried, redeliveryOf } from './redelivery.js'
 import { rehearse } from './rehearsal.js'
-import { withoutQuery } from './report.js'
+import { refusedRequest } from './report.js'
 import { mayRepeat } from './retry-step.js'
 import { matchRoute } from './route.js'
 import { Switches } from './switches.js'
@@ -91,6 +92,21 @@ export class Pipeline {
     const { upstream } = found
     const route = matchRoute(upstream, downstream.method, downstream.path, downstream.headers)
     const exchange = this.#exchange(downstream, upstream, route, appPath)
+    this.#exchanges.add(exchange)
+    exchange.start()
+    return exchange
+  }
+
+  /** Sends a parked call once more; `downstream` hears how it went, unless a word says why it was not tried. */
+  redeliver(downstream: Downstream, name: string): AppListener | NotTried {
+    const upstream = this.#snapshot.upstreams.get(name)
+    if (this.#drained || this.switches.retriesOff) return this.#drained ? 'draining' : 'retries-off'
+    if (upstream === undefined) return 'no-route'
+    const route = matchRoute(upstream, downstream.method, downstream.path, downstream.headers)
+    const deps = { ...this.#exchangeDeps, onFinished: (done: Exchange | null) => done && this.#exchanges.remove(done) }
+    const lane = this.#lane(upstream, route)
+    const exchange = redeliveryOf(deps, this.#snapshot.generation, upstream, route, lane, downstream)
+    if (exchange === null) return 'budget-exhausted'
     this.#exchanges.add(exchange)
     exchange.start()
     return exchange
@@ -218,23 +234,8 @@ export class Pipeline {
     upstream: string | null,
     responseBytes: number,
   ): void {
-    this.#deps.sink.emit({
-      type: 'request-finished',
-      upstream: this.#snapshot.upstreams.has(upstream ?? '') ? upstream : null,
-      route: null,
-      method: request.method,
-      path: withoutQuery(request.path),
-      status: ownStatus(reason),
-      outcome: reason,
-      denied: null,
-      attempts: 0,
-      durationMs: 0,
-      headMs: null,
-      waitedMs: 0,
-      responseBytes,
-      generation: this.#snapshot.generation,
-      traceId: null,
-    })
+    const known = this.#snapshot.upstreams.has(upstream ?? '') ? upstream : null
+    this.#deps.sink.emit(refusedRequest(request, reason, known, responseBytes, this.#snapshot.generation))
     this.#onEnd(null)
   }
 }

@@ -1,10 +1,15 @@
 import type { AttemptFacts } from '../core/classify.js'
-import type { DenialReason } from '../core/reasons.js'
+import type { DenialReason, OwnReason } from '../core/reasons.js'
+import type { RequestFinished } from '../telemetry/events.js'
+import { ownStatus } from './answers.js'
 import type { Ending } from './endings.js'
 import type { Exchange } from './exchange.js'
+import { tellSuccess } from './parking.js'
+import type { Downstream } from './ports.js'
 
 export function reportFinished(exchange: Exchange, ending: Ending): void {
   const { deps, downstream } = exchange
+  if (exchange.facts.cancels !== null) tellSuccess(exchange, ending)
   deps.sink.emit({
     type: 'request-finished',
     upstream: exchange.upstream.name,
@@ -22,6 +27,33 @@ export function reportFinished(exchange: Exchange, ending: Ending): void {
     generation: exchange.generation,
     traceId: exchange.facts.traceId,
   })
+}
+
+/** A request that was answered before it became an exchange. */
+export function refusedRequest(
+  request: Pick<Downstream, 'method' | 'path'>,
+  reason: OwnReason,
+  upstream: string | null,
+  responseBytes: number,
+  generation: number,
+): RequestFinished {
+  return {
+    type: 'request-finished',
+    upstream,
+    route: null,
+    method: request.method,
+    path: withoutQuery(request.path),
+    status: ownStatus(reason),
+    outcome: reason,
+    denied: null,
+    attempts: 0,
+    durationMs: 0,
+    headMs: null,
+    waitedMs: 0,
+    responseBytes,
+    generation,
+    traceId: null,
+  }
 }
 
 export function reportRetry(

@@ -1,7 +1,9 @@
 /** From fields as written to the numbers that the request path reads. */
 import type { BackoffSettings, Jitter } from '../core/backoff.js'
+import type { ParkSettings } from '../core/park.js'
 import type { EffectivePolicy, RetryHeader, RetryOn, RetrySettings, TimeoutSettings } from '../core/snapshot.js'
 import { parseDurationMs } from './duration.js'
+import { SECTION_FIELDS } from './generated/fields.js'
 import type { Fields } from './overlay.js'
 import { parseSizeBytes } from './size.js'
 
@@ -45,6 +47,7 @@ export function compilePolicy(fields: Fields): EffectivePolicy {
       status: read.value('fault.status') === undefined ? null : read.number('fault.status'),
       abort: read.flag('fault.abort'),
     }),
+    park: park(read, fields),
     propagate: read.flag('propagate'),
     longPoll: read.flag('longPoll'),
   })
@@ -130,4 +133,30 @@ function backoff(read: FieldReader, at: string): BackoffSettings {
 function jitter(value: unknown): Jitter {
   if (!Array.isArray(value)) return Object.freeze({ kind: value as Exclude<Jitter['kind'], 'range'> })
   return Object.freeze({ kind: 'range', low: Number(value[0]), high: Number(value[1]) })
+}
+
+/** Off unless a layer wrote something of it. */
+function park(read: FieldReader, fields: Fields): ParkSettings | null {
+  const accept = read.word<ParkSettings['accept'] | 'never'>('park.accept')
+  const written = PARK_FIELDS.some(name => (fields.get(name)?.layer ?? null) !== null)
+  if (accept === 'never' || !written) return null
+  return Object.freeze({
+    accept,
+    store: String(read.value('park.store')),
+    firstMs: read.ms('park.first'),
+    everyMs: read.ms('park.every'),
+    maxAgeMs: read.ms('park.maxAge'),
+    maxAttempts: read.number('park.maxAttempts'),
+    maxBytes: read.bytes('park.maxBytes'),
+    onParked: text(read.value('park.onParked')),
+    onDead: text(read.value('park.onDead')),
+    keyFile: text(read.value('park.keyFile')),
+    secretHeaders: Object.freeze(read.list('park.secretHeaders').map(name => String(name).toLowerCase())),
+  })
+}
+
+const PARK_FIELDS = Object.keys(SECTION_FIELDS).filter(name => name.startsWith('park.'))
+
+function text(value: unknown): string | null {
+  return value === undefined ? null : String(value)
 }

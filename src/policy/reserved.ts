@@ -1,7 +1,7 @@
 /** Keys that have a meaning in forbear, but not in this version. */
 import { type Path, pathText } from './document.js'
 
-const SECTIONS = new Set(['hedge', 'poll', 'park', 'pace', 'fallback'])
+const SECTIONS = new Set(['hedge', 'poll', 'pace', 'fallback'])
 
 /** What other tools call them. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {

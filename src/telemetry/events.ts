@@ -4,7 +4,10 @@
  */
 import type { BreakerState, TransitionReason } from '../core/breaker-rules.js'
 import type { RetryCause } from '../core/classify.js'
+import type { ParkedCall, ParkedStatus } from '../core/park.js'
 import type { DenialReason, Outcome } from '../core/reasons.js'
+
+export type { ParkedCall, ParkedStatus } from '../core/park.js'
 
 /** One request is over. The access log is one line of this. */
 export interface RequestFinished {
@@ -171,6 +174,7 @@ export type ForbearEvent =
   | RetryScheduled
   | RetryDenied
   | FaultInjected
+  | ParkedCall
   | BreakerChanged
   | GateChanged
   | PolicyReloaded
@@ -220,6 +224,8 @@ export interface SidecarStatus {
   readonly retries: 'on' | 'off'
   /** Whether the faults of the policies are rehearsed now. */
   readonly faults: 'on' | 'off'
+  /** Absent while no policy parks. */
+  readonly parked?: ParkedStatus
   readonly upstreams: readonly UpstreamStatus[]
   /** Own ports, by upstream; also of those without a policy. */
   readonly listeners: ReadonlyMap<string, ListenerStatus>

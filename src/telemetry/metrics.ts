@@ -103,6 +103,9 @@ function count(event: Counted, scope: ScopeTally, overflow: ScopeTally): void {
     case 'fault-injected':
       if (!scope.fault(event)) overflow.fault(event)
       break
+    case 'parked-call':
+      if (!scope.parkedCall(event)) overflow.parkedCall(event)
+      break
     case 'breaker-changed':
       if (!scope.transition(event)) overflow.transition(event)
       break

@@ -2,6 +2,7 @@ import type {
   AttemptFinished,
   BreakerChanged,
   FaultInjected,
+  ParkedCall,
   RequestFinished,
   RetryDenied,
   RetryScheduled,
@@ -42,6 +43,8 @@ export class ScopeTally {
   readonly transitions: WordCounts
   /** By kind. */
   readonly faults: WordCounts
+  /** By step. */
+  readonly parked: WordCounts
   readonly requestSeconds: Histogram
   readonly attemptSeconds: Histogram
   readonly backoffSeconds: Histogram
@@ -54,13 +57,14 @@ export class ScopeTally {
     this.denied = new WordCounts(1, cap)
     this.transitions = new WordCounts(BREAKER_STATES.length * 2, cap)
     this.faults = new WordCounts(1, cap)
+    this.parked = new WordCounts(1, cap)
     this.requestSeconds = new Histogram(LATENCY_BOUNDS_S, cap)
     this.attemptSeconds = new Histogram(LATENCY_BOUNDS_S, cap)
     this.backoffSeconds = new Histogram(BACKOFF_BOUNDS_S, cap)
   }
 
   get series(): number {
-    const counts = [this.requests, this.attempts, this.retries, this.denied, this.transitions, this.faults]
+    const counts = [this.requests, this.attempts, this.retries, this.denied, this.transitions, this.faults, this.parked]
     const histograms = [this.requestSeconds, this.attemptSeconds, this.backoffSeconds]
     return [...counts, ...histograms].reduce((sum, each) => sum + each.series, 0)
   }
@@ -95,6 +99,10 @@ export class ScopeTally {
 
   fault(event: FaultInjected): boolean {
     return this.faults.add(event.kind, 0)
+  }
+
+  parkedCall(event: ParkedCall): boolean {
+    return this.parked.add(event.step, 0)
   }
 
   transition(event: BreakerChanged): boolean {

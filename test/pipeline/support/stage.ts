@@ -2,6 +2,7 @@ import { afterEach, expect, vi } from 'vitest'
 import type { Timer } from '../../../src/clock/clock.js'
 import { VirtualClock } from '../../../src/clock/virtual-clock.js'
 import { unmatchedUpstream } from '../../../src/core/unmatched.js'
+import type { Parking } from '../../../src/pipeline/parking.js'
 import { Pipeline } from '../../../src/pipeline/pipeline.js'
 import type { RequestAddress, UpgradeDecision } from '../../../src/pipeline/ports.js'
 import { breakersOn } from '../../../src/proxy/make-breaker.js'
@@ -19,6 +20,7 @@ export interface StageOptions {
   readonly random?: () => number
   readonly upstreams?: readonly UpstreamPart[]
   readonly invalid?: readonly string[]
+  readonly parking?: Parking
   /** As `--unmatched`; default `refuse`. */
   readonly unmatched?: 'refuse' | 'tunnel'
 }
@@ -58,6 +60,7 @@ export class Stage {
         pseudonym: 'forbear-test',
         sink: { emit: event => void this.events.push(event) },
         transport: this.upstream,
+        parking: options.parking ?? null,
         newKey: () => `minted-${++this.#keys}`,
         connections: () => 0,
         makeBreaker: breakersOn(clock, random),
