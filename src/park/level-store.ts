@@ -149,6 +149,7 @@ export class LevelStore implements ParkStore {
   }
 
   async close(): Promise<void> {
+    if (this.#closed) return
     this.#closed = true
     this.#timer?.cancel()
     await this.#db.close()

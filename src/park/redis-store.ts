@@ -41,6 +41,7 @@ export class RedisStore implements ParkStore {
   readonly #ledger: RedisLedger
   #worker: Worker<ParkedJob> | null = null
   #usage: Usage = { waiting: 0, dead: 0, bytes: 0 }
+  readonly #underWay = new Set<Promise<void>>()
   #closed = false
 
   constructor(bull: BullMq, redis: Redis, patient: Redis, deps: StoreDeps, lockMs: number) {
@@ -98,15 +99,19 @@ export class RedisStore implements ParkStore {
   }
 
   start(deliver: Deliver): void {
-    this.#worker = new this.#bull.Worker<ParkedJob>(QUEUE, (job, token) => this.#process(job, token, deliver), {
-      connection: this.#patient,
-      prefix: 'forbear',
-      concurrency: CONCURRENCY,
-      lockDuration: this.#lockMs,
-      stalledInterval: this.#lockMs,
-      maxStalledCount: MAX_STALLS,
-      removeOnComplete: { count: MAX_TOLD },
-    })
+    this.#worker = new this.#bull.Worker<ParkedJob>(
+      QUEUE,
+      (job, token) => this.#track(this.#process(job, token, deliver)),
+      {
+        connection: this.#patient,
+        prefix: 'forbear',
+        concurrency: CONCURRENCY,
+        lockDuration: this.#lockMs,
+        stalledInterval: this.#lockMs,
+        maxStalledCount: MAX_STALLS,
+        removeOnComplete: { count: MAX_TOLD },
+      },
+    )
     this.#worker.on('error', error => this.#trouble(error))
   }
 
@@ -164,17 +169,23 @@ export class RedisStore implements ParkStore {
   }
 
   async close(): Promise<void> {
+    if (this.#closed) return
     this.#closed = true
-    const worker = this.#worker
-    if (worker !== null) {
-      const patience = new Promise<void>(resolve => this.#deps.clock.after(CLOSE_MS, resolve))
-      await Promise.race([worker.close().catch(() => undefined), patience])
-      // What is still being delivered keeps its lock, and goes to another replica when that runs out.
-      await worker.close(true).catch(() => undefined)
-    }
+    await this.#worker?.pause(true).catch(() => undefined)
+    const patience = new Promise<void>(resolve => this.#deps.clock.after(CLOSE_MS, resolve))
+    await Promise.race([Promise.allSettled(this.#underWay), patience])
+    // What is still being delivered keeps its lock, and goes to another replica when that runs out.
+    await this.#worker?.close(true).catch(() => undefined)
     await this.#queue.close().catch(() => undefined)
     this.#redis.disconnect()
     this.#patient.disconnect()
+  }
+
+  #track(work: Promise<void>): Promise<void> {
+    this.#underWay.add(work)
+    const done = (): void => void this.#underWay.delete(work)
+    work.then(done, done)
+    return work
   }
 
   async #process(job: Job<ParkedJob>, token: string | undefined, deliver: Deliver): Promise<void> {
