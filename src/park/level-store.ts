@@ -134,6 +134,7 @@ export class LevelStore implements ParkStore {
   }
 
   async cancel(success: Sameness): Promise<readonly ParkedRecord[]> {
+    if (this.usage().waiting === 0) return []
     const hashed = { ...success, path: digest(success.path) }
     const cancelled: ParkedRecord[] = []
     for (const entry of this.#index.waiting(hashed.path)) {

@@ -35,6 +35,7 @@ export function readRequestFacts(
 ): RequestFacts {
   const mark = incomingMark(headers, wallNowMs)
   const repeat = repeatability(method, headers, policy.retry.idempotency)
+  const parking = policy.park === null ? NO_PARKING : parkFacts(policy.park, method, headers, policy, repeat)
   return {
     repeat,
     totalMs: tightened(policy.timeouts.totalMs, headerValue(headers, 'forbear-timeout-ms')),
@@ -42,7 +43,9 @@ export function readRequestFacts(
     layered: mark.marked,
     incomingResend: mark.resend,
     traceId: readTraceId(headers),
-    ...(policy.park === null ? NO_PARKING : parkFacts(policy.park, method, headers, policy, repeat)),
+    park: parking.park,
+    cancels: parking.cancels,
+    key: parking.key,
   }
 }
 
@@ -58,7 +61,8 @@ function parkFacts(
   repeat: Repeatability,
 ): ParkFacts {
   const park = mayPark(settings, method, headers, repeat) ? settings : null
-  return { park, cancels: isSafe(method) ? null : settings, key: keyOf(headers, retry.idempotency.keyHeaders) }
+  const changes = !isSafe(method) && method !== 'CONNECT'
+  return { park, cancels: changes ? settings : null, key: keyOf(headers, retry.idempotency.keyHeaders) }
 }
 
 /** The trace id of a W3C `traceparent` (https://www.w3.org/TR/trace-context/ §3.2). */

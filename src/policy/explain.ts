@@ -6,6 +6,7 @@ import {
   breakerText,
   type FoundCall,
   otherRouteTexts,
+  parkedText,
   perSecondText,
   repeatedText,
   retriedText,
@@ -46,6 +47,7 @@ export function explainText(call: ExplainedCall): string {
     ['at worst', worstTexts(future)],
     ['breaker', [breakerText(call)]],
     ...throttleRows(policy.throttle),
+    ...(policy.park === null ? [] : [['parked', [parkedText(policy.park, call, policy.retry)]] as [string, string[]]]),
   ]
   return `${call.method} ${call.url}\n\n${labelled(rows)}\n\n${fieldTable(call.fields)}\n`
 }
