@@ -211,4 +211,6 @@ export interface ParkedStatus {
   readonly waiting: number
   readonly dead: number
   readonly bytes: number
+  /** Why stores are not open, where they are not. */
+  readonly problems: readonly string[]
 }

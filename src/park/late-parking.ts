@@ -6,7 +6,7 @@ import type { ParkingDeps, ParkingLot } from './parking-lot.js'
 import type { ParkedCalls } from './views.js'
 
 /** A start does not wait longer for a store. */
-const OPENING_PATIENCE_MS = 2000
+const OPENING_PATIENCE_MS = 5000
 
 /** Parking that is loaded once a policy parks. */
 export class LateParking implements Parking {

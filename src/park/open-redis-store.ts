@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import type { Redis } from 'ioredis'
 import { type BullMq, RedisStore } from './redis-store.js'
 import type { StoreDeps } from './store.js'
 
@@ -40,7 +41,17 @@ export async function openRedisStore(
     patient.disconnect()
     throw error
   }
+  await warnIfForgetful(redis, deps)
   const store = new RedisStore(bull, redis, patient, deps, options.lockMs ?? LOCK_MS)
   await store.begin()
   return store
+}
+
+/** Redis as it comes keeps what it holds in memory, and writes it to disk now and then. */
+async function warnIfForgetful(redis: Redis, { onTrouble }: StoreDeps): Promise<void> {
+  // Some that are rented refuse to tell; who rents one out keeps it safe.
+  const answer = await redis.config('GET', 'appendonly').catch(() => [])
+  if (Array.isArray(answer) && answer[1] === 'no') {
+    onTrouble('this Redis has appendonly off: what is parked is lost when it dies; set appendonly yes')
+  }
 }

@@ -10,7 +10,7 @@ import { openStore } from './open-store.js'
 import { type ParkedRecord, withKeyDigest } from './record.js'
 import { readSealKey, type SealKey, sealHeaders, unsealHeaders } from './seal.js'
 import { type OpenStore, Shelf } from './shelf.js'
-import type { ParkStore } from './store.js'
+import type { ParkStore, Usage } from './store.js'
 import { type ParkedCalls, parkedCalls, pathOnly } from './views.js'
 import { callHook } from './webhook.js'
 
@@ -92,8 +92,9 @@ export class ParkingLot implements Parking {
   status(): ParkedStatus | undefined {
     if (this.#shelves.size === 0) return undefined
     const usages = this.#stores().map(store => store.usage())
-    const sum = (of: keyof ParkedStatus): number => usages.reduce((total, usage) => total + usage[of], 0)
-    return { waiting: sum('waiting'), dead: sum('dead'), bytes: sum('bytes') }
+    const sum = (of: keyof Usage): number => usages.reduce((total, usage) => total + usage[of], 0)
+    const problems = [...this.#shelves.values()].flatMap(({ store, problem }) => (store === null ? [problem] : []))
+    return { waiting: sum('waiting'), dead: sum('dead'), bytes: sum('bytes'), problems }
   }
 
   async close(): Promise<void> {

@@ -25,6 +25,15 @@ export type BullMq = typeof import('bullmq')
 const QUEUE = 'forbear-parked'
 /** It may happen to an entry as often as it likes: it is maxAttempts that ends it. */
 const MAX_STALLS = 1_000_000
+/** What Redis failed to take note of is done again, however often. An end that we give it is final all the same. */
+const JOB_OPTIONS = {
+  attempts: 1_000_000,
+  backoff: { type: 'fixed', delay: 5000 },
+  removeOnComplete: { count: MAX_TOLD },
+  removeOnFail: false,
+} as const
+/** While Redis is gone, every try to reach it fails: one line in so many ms says it. */
+const SAY_AGAIN_MS = 60_000
 const USAGE_EVERY_MS = 5000
 /** Redeliveries under way get so long to end. */
 const CLOSE_MS = 1000
@@ -42,6 +51,7 @@ export class RedisStore implements ParkStore {
   #worker: Worker<ParkedJob> | null = null
   #usage: Usage = { waiting: 0, dead: 0, bytes: 0 }
   readonly #underWay = new Set<Promise<void>>()
+  #quietUntilMs = 0
   #closed = false
 
   constructor(bull: BullMq, redis: Redis, patient: Redis, deps: StoreDeps, lockMs: number) {
@@ -57,7 +67,6 @@ export class RedisStore implements ParkStore {
 
   async begin(): Promise<void> {
     await this.#queue.waitUntilReady()
-    await this.#warnIfForgetful()
     await this.#ledger.giveBackOrphans(
       async id => (await this.#queue.getJob(id)) !== undefined,
       this.#deps.clock.wallMs(),
@@ -77,19 +86,16 @@ export class RedisStore implements ParkStore {
   }
 
   async add(record: ParkedRecord, body: Uint8Array): Promise<'added' | 'full'> {
+    if (this.#redis.status !== 'ready') throw new Error('Redis is not connected')
     const bytes = recordBytes(record)
     const { maxBytes } = record.settings
     while (!(await this.#ledger.reserve(record.id, record, bytes, maxBytes))) {
       if (!(await this.#makeRoom())) return 'full'
     }
     const delay = Math.max(0, record.dueAtMs - this.#deps.clock.wallMs())
-    const kept = { removeOnComplete: { count: MAX_TOLD }, removeOnFail: false }
+    const options = { ...JOB_OPTIONS, jobId: record.id, delay }
     try {
-      await this.#queue.add(
-        'call',
-        { record, body: Buffer.from(body).toString('base64') },
-        { jobId: record.id, delay, ...kept },
-      )
+      await this.#queue.add('call', { record, body: Buffer.from(body).toString('base64') }, options)
     } catch (error) {
       await this.#ledger.release(record.id).catch(() => undefined)
       throw error
@@ -229,17 +235,11 @@ export class RedisStore implements ParkStore {
     })
   }
 
-  /** Redis as it comes keeps what it holds in memory, and writes it to disk now and then. */
-  async #warnIfForgetful(): Promise<void> {
-    // Some that are rented refuse to tell; who rents one out keeps it safe.
-    const answer = await this.#redis.config('GET', 'appendonly').catch(() => [])
-    if (Array.isArray(answer) && answer[1] === 'no') {
-      this.#deps.onTrouble('this Redis has appendonly off: what is parked is lost when it dies; set appendonly yes')
-    }
-  }
-
   #trouble(error: Error): void {
-    if (!this.#closed) this.#deps.onTrouble(`Redis: ${error.message}`)
+    const nowMs = this.#deps.clock.nowMs()
+    if (this.#closed || nowMs < this.#quietUntilMs) return
+    this.#quietUntilMs = nowMs + SAY_AGAIN_MS
+    this.#deps.onTrouble(`Redis: ${error.message}`)
   }
 }
 

@@ -69,7 +69,15 @@ async function scene(
     upstream,
     location,
     redis,
-    start: () => stage.sidecar(dir),
+    async start() {
+      const sidecar = await stage.sidecar(dir)
+      await until(
+        'the store is open',
+        async () => (await sidecar.admin('/status')).text.includes('"problems": []'),
+        15_000,
+      )
+      return sidecar
+    },
   }
 }
 
@@ -318,7 +326,7 @@ describe('parking', () => {
   test.skipIf(!HAS_REDIS)(
     'outlives a kill of Redis itself, and passes failures on while it is gone',
     async ({ stage }) => {
-      const { upstream, start, redis } = await scene(stage, 'Redis', { first: '2s' })
+      const { upstream, start, redis } = await scene(stage, 'Redis', { first: '2s', every: '2s' })
       let status = 503
       upstream.runs(() => ({ status }))
       const sidecar = await start()
@@ -329,6 +337,35 @@ describe('parking', () => {
       status = 200
       await until('it is delivered', async () => (await entryAt(sidecar, answer)).state === 'delivered', 20_000)
     },
+  )
+
+  test.skipIf(!HAS_REDIS)(
+    'sends again what it could not note as delivered',
+    async ({ stage }) => {
+      const { upstream, start, redis } = await scene(stage, 'Redis')
+      let deliveries = 0
+      let noted: () => void = () => {}
+      const gone = new Promise<void>(resolve => {
+        noted = resolve
+      })
+      upstream.runs(async ({ received }) => {
+        if (received.n <= 2) return { status: 503 }
+        deliveries += 1
+        if (deliveries === 1) await gone
+        return { status: 200 }
+      })
+      const sidecar = await start()
+      const answer = await parkedBy(sidecar, 'k1')
+      await until('it is under way', () => deliveries === 1)
+      await redis?.kill()
+      noted()
+      await until('it had its answer', () => upstream.nth(3).answeredAtMs !== null)
+      await redis?.begin()
+      const found = async () => (await sidecar.admin(new URL(String(answer.headers.location)).pathname)).text
+      await until('it is delivered', async () => (await found()).includes('"delivered"'), 40_000)
+      expect(deliveries).toBeGreaterThanOrEqual(2)
+    },
+    60_000,
   )
 
   test.skipIf(!HAS_REDIS)('delivers each entry once when replicas share a store', async ({ stage }) => {

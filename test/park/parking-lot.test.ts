@@ -254,6 +254,7 @@ describe('a store that cannot be opened', () => {
     const settings = { ...PARK, store: 'redis://user:pass@host:1' }
     await lot.reconcile(snapshotOf(1, [{ policy: { park: settings } }]))
     expect(lot.hasRoom(settings, { upstream: 'api', route: null }, 1)).toBe(false)
+    expect(lot.status()?.problems).toEqual([expect.stringContaining('cannot be opened')])
     await clock.advance(5000)
     await clock.advance(5000)
     expect(lot.hasRoom(settings, { upstream: 'api', route: null }, 1)).toBe(true)
