@@ -78,8 +78,8 @@ const TABLE = {
   FB079: warning('calls whose body is too large to wait'),
   FB081: error('a fault that both answers and breaks off'),
   FB080: warning('a throttle that forgets calls before they fail'),
-  FB090: warning('a first redelivery later than the others'),
-  FB091: warning('parking that can hardly redeliver'),
+  FB097: warning('a first redelivery later than the others'),
+  FB098: warning('parking that can hardly redeliver'),
 } as const satisfies Readonly<Record<string, CodeFacts>>
 
 export type MessageCode = keyof typeof TABLE

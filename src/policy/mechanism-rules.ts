@@ -66,7 +66,7 @@ export const MECHANISM_RULES: readonly Rule[] = [
         : null,
   },
   {
-    code: 'FB090',
+    code: 'FB097',
     fields: ['park.first', 'park.every'],
     text: ({ park }, name) =>
       park !== null && park.firstMs > park.everyMs
@@ -74,7 +74,7 @@ export const MECHANISM_RULES: readonly Rule[] = [
         : null,
   },
   {
-    code: 'FB091',
+    code: 'FB098',
     fields: ['park.first', 'park.maxAge'],
     text: ({ park }, name) =>
       park !== null && park.firstMs >= park.maxAgeMs

@@ -26,6 +26,9 @@ const defaults = sections.flatMap(name => documented($defs[name] ?? {}, name))
 /** `retry.backoff.jitter` → `retry: { backoff: { jitter: … } }` */
 function written(path: string, value: unknown): string {
   const keys = path.split('.')
+  // Off unless written; whoever writes the default of accept turns it on.
+  if (keys[0] === 'park')
+    return keys[1] === 'accept' ? '' : `park: { accept: never, ${keys[1]}: ${JSON.stringify(value)} }`
   const opened = keys.map((key, n) => (n === 0 ? `${key}: ` : `{ ${key}: `)).join('')
   return `${opened}${JSON.stringify(value)}${' }'.repeat(keys.length - 1)}`
 }
