@@ -8,9 +8,9 @@ export async function explainField(path: string, output: 'text' | 'json'): Promi
   ])
   const result = fieldDocs(path)
   if (!result.found) {
-    const { reserved, suggestions } = result
+    const { suggestions } = result
     const hint = suggestions.length === 0 ? '; --field . lists all' : `; did you mean ${suggestions.join(' or ')}?`
-    process.stderr.write(`forbear: ${reserved ?? `there is no field ${path}${hint}`}\n`)
+    process.stderr.write(`forbear: there is no field ${path}${hint}\n`)
     return EXIT.usage
   }
   process.stdout.write(output === 'json' ? `${JSON.stringify(result.docs)}\n` : fieldDocsText(result.docs))

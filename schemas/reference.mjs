@@ -15,6 +15,7 @@ const SECTIONS = [
   'pool',
   'poll',
   'fault',
+  'park',
 ]
 
 export function fieldTables(common, upstream) {

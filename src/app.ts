@@ -7,6 +7,7 @@ import { sidecarStatus } from './admin/sidecar-status.js'
 import { SystemClock } from './clock/system-clock.js'
 import type { Snapshot } from './core/snapshot.js'
 import { unmatchedUpstream } from './core/unmatched.js'
+import { LateParking } from './park/late-parking.js'
 import { drained, QUIET_MS } from './pipeline/drain.js'
 import { Pipeline } from './pipeline/pipeline.js'
 import { builtInPolicy } from './policy/compile-upstream.js'
@@ -23,6 +24,7 @@ import { FallbackFiles } from './proxy/fallback-files.js'
 import { FaultTransport } from './proxy/fault-transport.js'
 import { Listeners } from './proxy/listeners.js'
 import { breakersOn } from './proxy/make-breaker.js'
+import { redeliver } from './proxy/redeliver.js'
 import { Resolver } from './proxy/resolver.js'
 import { TlsContexts } from './proxy/tls-context.js'
 import { UndiciTransport } from './proxy/transport.js'
@@ -72,6 +74,7 @@ class Runtime {
   readonly #tls = new TlsContexts(this.#clock, notice => this.#sink.emit(notice))
   readonly #tools = { resolver: this.#resolver, tls: this.#tls, clock: this.#clock }
   readonly #transport = new UndiciTransport(this.#tools)
+  readonly #parking: LateParking
   readonly #pipeline: Pipeline
   readonly #listeners: Listeners
   readonly #admin
@@ -82,6 +85,7 @@ class Runtime {
   #phase: 'starting' | 'ready' | 'stopping' = 'starting'
   /** Red alone, by the admin port's /drain, is not the end yet. */
   #ending = false
+  #adminAddress = ''
   #end: (code: number) => void = () => {}
 
   constructor(options: SidecarOptions, log: LogSink, first: First, load: Load) {
@@ -97,6 +101,7 @@ class Runtime {
     this.#sink = fanOut([log, metrics])
     const pseudonym = `forbear-${randomBytes(4).toString('hex')}`
     this.#transport.reconcile(snapshot)
+    this.#parking = this.#createParking(pseudonym)
     this.#pipeline = this.#createPipeline(snapshot, pseudonym)
     const reserved = { [options.admin]: 'admin port', [options.health]: 'health port' }
     const { listen, maxConnections } = options
@@ -115,7 +120,9 @@ class Runtime {
     const phase = () => this.#phase
     this.#health = createHealthServer({ phase, metrics })
     const policies = () => this.#pipeline.snapshot
-    this.#admin = createAdminServer({ phase, metrics, status, policies, actions: this.#actions(), parseDurationMs })
+    const parked = () => this.#parking.calls
+    const pages = { phase, metrics, status, policies, parked }
+    this.#admin = createAdminServer({ ...pages, actions: this.#actions(), parseDurationMs })
   }
 
   async start(): Promise<Sidecar['addresses']> {
@@ -127,6 +134,8 @@ class Runtime {
       for (const address of admin) this.#sink.emit({ type: 'listening', role: 'admin', upstream: null, address })
       for (const address of health) this.#sink.emit({ type: 'listening', role: 'health', upstream: null, address })
       this.#onReload(startReport(snapshot, whole, messages))
+      this.#adminAddress = admin[0] ?? this.#options.admin
+      await this.#parking.reconcile(snapshot)
       this.#phase = 'ready'
       this.watcher.start()
       return { shared, admin, health }
@@ -152,6 +161,17 @@ class Runtime {
     this.#sink.emit({ type: 'notice', level: 'info', message: 'draining: not ready any more, calls are still served' })
   }
 
+  #createParking(pseudonym: string): LateParking {
+    const clock = this.#clock
+    return new LateParking({
+      clock,
+      random: Math.random,
+      sink: this.#sink,
+      locate: id => `http://${this.#adminAddress}/parked/${id}`,
+      redeliver: (call, upstream) => redeliver(this.#pipeline, clock, pseudonym, call, upstream),
+    })
+  }
+
   #createPipeline(snapshot: Snapshot, pseudonym: string): Pipeline {
     const clock = this.#clock
     const files = new FallbackFiles(clock, notice => this.#sink.emit(notice))
@@ -161,6 +181,7 @@ class Runtime {
         random: Math.random,
         pseudonym,
         sink: this.#sink,
+        parking: this.#parking,
         transport: new FaultTransport(this.#transport, clock),
         newKey: randomUUID,
         fallbackFile: path => files.read(path),
@@ -176,6 +197,7 @@ class Runtime {
   #apply(snapshot: Snapshot): void {
     this.#transport.reconcile(snapshot)
     this.#pipeline.apply(snapshot)
+    void this.#parking.reconcile(snapshot)
     void this.#listeners.reconcile(snapshot)
   }
 
@@ -197,11 +219,14 @@ class Runtime {
 
   #status(): SidecarStatus {
     const [pipeline, record, listeners, tls] = [this.#pipeline, this.#record, this.#listeners, this.#tls]
-    return sidecarStatus({ pipeline, record, listeners, tls, draining: this.#phase === 'stopping' })
+    const [parked, draining] = [this.#parking.status(), this.#phase === 'stopping']
+    return sidecarStatus({ pipeline, record, listeners, tls, parked, draining })
   }
 
   async #close(): Promise<void> {
     await this.#listeners.close()
+    this.#pipeline.drain()
+    await this.#parking.close()
     this.#pipeline.dispose()
     await Promise.allSettled([
       this.watcher.close(),

@@ -1,10 +1,12 @@
 /** The admin port: all of the health port, what is in force, and the verbs that change it. Loopback only. */
 import { isLoopback, type ListenAddress } from '../core/listen-address.js'
+import type { ParkedCalls } from '../park/views.js'
 import type { SidecarStatus } from '../telemetry/status.js'
 import { type AdminActions, verbAt } from './actions.js'
 import { type Answer, json, methodNotAllowed, problem } from './answer.js'
 import { type HealthDeps, healthPages, type Page, readPage } from './health.js'
 import { type AdminRequest, createHttpServer, type ManagedServer } from './http-server.js'
+import { parkedAnswerTo, parkedSection } from './parked-pages.js'
 import { isForeignHost, isForeignOrigin } from './same-host.js'
 import { statusView } from './status-view.js'
 
@@ -13,6 +15,8 @@ export interface AdminDeps extends HealthDeps {
   /** Effective policies; sets, maps and Infinity are fine. */
   readonly policies: () => unknown
   readonly actions: AdminActions
+  /** `null` while no policy parks. */
+  readonly parked: () => ParkedCalls | null
   /** `10m` → ms; `null` when it is no duration. */
   readonly parseDurationMs: (text: string) => number | null
 }
@@ -20,7 +24,7 @@ export interface AdminDeps extends HealthDeps {
 export function createAdminServer(deps: AdminDeps): ManagedServer {
   const pages = new Map<string, Page>([
     ...healthPages(deps),
-    ['/', indexPage],
+    ['/', () => indexPage(deps.parked())],
     ['/status', () => json(statusView(deps.status()))],
     ['/policies', () => json(deps.policies())],
   ])
@@ -30,7 +34,8 @@ export function createAdminServer(deps: AdminDeps): ManagedServer {
 function answer(deps: AdminDeps, pages: ReadonlyMap<string, Page>, request: AdminRequest): Answer | Promise<Answer> {
   if (isForeignHost(request)) return problem(403, 'the Host must be localhost, 127.0.0.1 or [::1]')
   const page = readPage(pages, request)
-  if (page !== null) return page
+  const parked = page ?? parkedAnswerTo(request, deps.parked)
+  if (parked !== null) return parked
   const verb = verbAt(request.path, deps.actions, deps.parseDurationMs)
   if (verb === null) return problem(404, 'no such page; / lists them')
   if (request.method !== 'POST') return methodNotAllowed('POST')
@@ -44,7 +49,7 @@ function refuseForeignAddress({ hosts, port }: ListenAddress): string | null {
   return `the admin port changes what the sidecar does, so it may only listen on loopback, not on ${foreign}; write 127.0.0.1:${port} or localhost:${port}`
 }
 
-const PAGES = ['/status', '/policies', '/metrics', '/livez', '/readyz', '/startupz']
+const PAGES = ['/status', '/policies', '/parked', '/metrics', '/livez', '/readyz', '/startupz']
 const VERBS = [
   '/reload',
   '/drain',
@@ -53,6 +58,8 @@ const VERBS = [
   '/faults/on?for=10m',
   '/faults/off',
   '/upstreams/NAME/breaker?set=open|closed|auto',
+  '/parked/ID/retry',
+  '/parked/ID/drop',
   '/quitquitquit',
 ]
 const INDEX = `<!doctype html>
@@ -68,7 +75,7 @@ ${VERBS.map(path => `<li><code>${path}</code>`).join('\n')}
 </ul>
 `
 
-function indexPage(): Answer {
+async function indexPage(parked: ParkedCalls | null): Promise<Answer> {
   const headers = { 'content-security-policy': "default-src 'none'; frame-ancestors 'none'" }
-  return { status: 200, contentType: 'text/html; charset=utf-8', body: INDEX, headers }
+  return { status: 200, contentType: 'text/html; charset=utf-8', body: INDEX + (await parkedSection(parked)), headers }
 }

@@ -1,3 +1,4 @@
+import type { ParkedStatus } from '../core/park.js'
 import type { Snapshot } from '../core/snapshot.js'
 import type { Pipeline } from '../pipeline/pipeline.js'
 import type { PolicyRecord } from '../policy/policy-record.js'
@@ -9,10 +10,11 @@ export interface StatusParts {
   readonly listeners: { statuses(): ReadonlyMap<string, ListenerStatus> }
   readonly tls: { statuses(snapshot: Snapshot): ReadonlyMap<string, TlsStatus> }
   readonly draining: boolean
+  readonly parked: ParkedStatus | undefined
 }
 
 /** Everything that an operator may see of now. */
-export function sidecarStatus({ pipeline, record, listeners, tls, draining }: StatusParts): SidecarStatus {
+export function sidecarStatus({ pipeline, record, listeners, tls, draining, parked }: StatusParts): SidecarStatus {
   const { snapshot, switches, unmatchedTunnels } = pipeline
   return {
     generation: snapshot.generation,
@@ -23,6 +25,7 @@ export function sidecarStatus({ pipeline, record, listeners, tls, draining }: St
     draining,
     retries: switches.retriesOff ? 'off' : 'on',
     faults: switches.faultsOn ? 'on' : 'off',
+    ...(parked !== undefined && { parked }),
     upstreams: pipeline.statuses(),
     ...(unmatchedTunnels !== null && { unmatchedTunnels }),
     listeners: listeners.statuses(),

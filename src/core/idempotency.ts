@@ -42,6 +42,11 @@ export function repeatability(
   return settings.generate && settings.keyHeaders.length > 0 ? GENERATE : NONE
 }
 
+/** It asks for no change (RFC 9110 §9.2.1). */
+export function isSafe(method: string): boolean {
+  return SAFE_METHODS.has(method)
+}
+
 /** May be sent again although the upstream may have acted on it. */
 export function repeatable(kind: Repeatability['kind']): boolean {
   return kind !== 'none'

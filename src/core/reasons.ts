@@ -16,6 +16,7 @@ export const DELIVERED_OUTCOMES = [
   'hedge-won',
   'fallback',
   'poll-pending',
+  'parked',
 ] as const
 
 /** Reasons of our own answers: there was no upstream response to pass on. */

@@ -9,6 +9,7 @@ import type { FallbackSettings } from './fallback.js'
 import type { FaultSettings } from './fault.js'
 import type { HedgeSettings } from './hedge.js'
 import type { PaceSettings } from './pacer.js'
+import type { ParkSettings } from './park.js'
 import type { PollSettings } from './poll.js'
 import type { ThrottleSettings } from './throttle.js'
 
@@ -82,6 +83,8 @@ export interface EffectivePolicy {
   readonly hedge: HedgeSettings
   /** `null` = off; only a route turns it on. */
   readonly poll: PollSettings | null
+  /** `null` = off. */
+  readonly park: ParkSettings | null
   /** Tell the next services of a re-send in the W3C baggage. */
   readonly propagate: boolean
   /** No attempt clock, never a probe, hedge or latency sample. */

@@ -106,6 +106,16 @@ export function ownAnswer(reason: OwnReason, facts: OwnAnswerFacts = {}): OwnAns
   return { status: row.status, statusText: STATUS_TEXT[row.status], headers, body }
 }
 
+/** Where the app, or whoever looks after it, can ask what became of its call (RFC 9110 §15.3.3). */
+export function parkedAnswer(id: string, location: string, attempts: number, preferred: boolean): OwnAnswer {
+  const body = JSON.stringify({ parked: id, status: 202, location, attempts })
+  const headers = ['content-type', 'application/json', 'content-length', String(body.length), 'location', location]
+  // RFC 7240 §3.
+  if (preferred) headers.push('preference-applied', 'respond-async')
+  headers.push('forbear-outcome', 'parked', 'forbear-attempts', String(attempts))
+  return { status: 202, statusText: 'Accepted', headers, body }
+}
+
 function toAscii(json: string): string {
   return json.replace(/[\u007f-\uffff]/g, unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

@@ -66,7 +66,7 @@ export function learnFromAnswer(
 ): void {
   const { lane, policy, gateProbe, downstream } = exchange
   const good = facts.breaker === 'success'
-  if (good && !facts.retryable && attempt === 1) lane.onFirstSuccess(nowMs)
+  if (good && !facts.retryable && attempt === 1 && !downstream.redelivery) lane.onFirstSuccess(nowMs)
   if (facts.throttled) lane.guard.pacer.onThrottled(sentMs, nowMs)
   if (gateProbe) settleGateProbe(exchange, facts.retryAfterMs, facts.breaker !== 'failure')
   // That a connection stands says nothing of how the upstream answers.

@@ -1,10 +1,12 @@
 import type { AttemptFacts } from '../core/classify.js'
 import { fallbackCause } from '../core/fallback.js'
-import type { DeliveredOutcome, Outcome, OwnReason } from '../core/reasons.js'
+import type { DeliveredOutcome, DenialReason, Outcome, OwnReason } from '../core/reasons.js'
 import { answerFieldsOf, attemptsOf, ownAnswerFields } from './answer-fields.js'
 import { ownAnswer } from './answers.js'
+import type { AttemptRun } from './attempt-run.js'
 import type { Exchange } from './exchange.js'
-import type { HeldResponse } from './ports.js'
+import { parkInstead } from './parking.js'
+import type { HeldResponse, ResponseHead } from './ports.js'
 import { reportPoll } from './report.js'
 import { FULL_ROOM_RETRY_MS } from './wait.js'
 
@@ -23,30 +25,49 @@ export function outcomeOf(facts: Pick<AttemptFacts, 'stop'>, hedge: boolean): De
   return hedge && facts.stop === null ? 'hedge-won' : 'delivered'
 }
 
+/** No further attempt follows this answer: the call is parked, or the app gets the policy's fallback or the answer. */
+export function settle(
+  exchange: Exchange,
+  run: AttemptRun,
+  head: ResponseHead,
+  outcome: DeliveredOutcome,
+  denied: DenialReason | null,
+): void {
+  const fallback = (): Ending | null => (denied === null ? null : answerFallback(exchange, outcome))
+  if (parkInstead(exchange, outcome, head, () => fallback() ?? answerFailed(exchange, outcome))) {
+    return exchange.remember().hold(run, head)
+  }
+  const ending = fallback()
+  if (ending === null) return exchange.commit(run, outcome)
+  run.abandon()
+  exchange.finish(ending)
+}
+
 /**
- * No further attempt is made: the fallback, the last upstream answer, or else what went wrong with the last attempt. An
- * answer that said "not yet" is better than none.
+ * No further attempt is made: the call is parked, or the app gets the fallback, the last upstream answer, or else what went
+ * wrong with the last attempt. An answer that said "not yet" is better than none.
  */
-export function answerStopped(exchange: Exchange, outcome: DeliveredOutcome): Ending {
+export function endStopped(exchange: Exchange, outcome: DeliveredOutcome): void {
   const failed = exchange.memory?.held?.held() ?? null
   const pending = failed === null ? answerPending(exchange) : null
-  return (
-    pending ?? answerFallback(exchange, outcome) ?? answerHeld(exchange, outcome) ?? answerUnheld(exchange, outcome)
-  )
+  if (pending !== null) return exchange.finish(pending)
+  end(exchange, outcome, () => answerFallback(exchange, outcome) ?? answerFailed(exchange, outcome))
 }
 
 /** It may not go on now, which is no failure of a poll; `retryAfterMs` is told when it is known. */
-export function answerGivenUp(exchange: Exchange, reason: OwnReason, retryAfterMs: number | null): Ending {
-  return (
-    answerPending(exchange) ??
-    answerFallback(exchange, reason) ??
-    answerHeld(exchange, reason) ??
-    answerOwn(exchange, reason, retryAfterMs)
-  )
+export function endGivenUp(exchange: Exchange, reason: OwnReason, retryAfterMs: number | null): void {
+  const pending = answerPending(exchange)
+  if (pending !== null) return exchange.finish(pending)
+  const own = (): Ending => answerHeld(exchange, reason) ?? answerOwn(exchange, reason, retryAfterMs)
+  end(exchange, reason, () => answerFallback(exchange, reason) ?? own())
+}
+
+function end(exchange: Exchange, outcome: Outcome, answer: () => Ending): void {
+  if (!parkInstead(exchange, outcome, null, answer)) exchange.finish(answer())
 }
 
 /** The policy's own answer, if it has one for this end. */
-export function answerFallback(exchange: Exchange, outcome: Outcome): Ending | null {
+function answerFallback(exchange: Exchange, outcome: Outcome): Ending | null {
   const { policy, downstream, memory, deps, upstream, route, facts } = exchange
   const { fallback } = policy
   const denied = memory?.denied ?? null
@@ -79,6 +100,11 @@ function answerPending(exchange: Exchange): Ending | null {
 export function answerKept(exchange: Exchange, { head, body }: HeldResponse, outcome: Outcome): Ending {
   exchange.downstream.answer(head, answerFieldsOf(exchange, outcome), body)
   return { status: head.status, outcome, bytes: body.byteLength }
+}
+
+/** No further attempt: the last upstream answer, or else what went wrong with the last attempt. */
+function answerFailed(exchange: Exchange, outcome: DeliveredOutcome): Ending {
+  return answerHeld(exchange, outcome) ?? answerUnheld(exchange, outcome)
 }
 
 /** The last attempt brought no answer, or one too large to keep. */

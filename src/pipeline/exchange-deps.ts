@@ -4,6 +4,7 @@ import type { PollSettings } from '../core/poll.js'
 import type { DenialReason, HedgeDenial } from '../core/reasons.js'
 import type { EventSink } from '../telemetry/events.js'
 import type { Exchange } from './exchange.js'
+import type { Parking } from './parking.js'
 import type { Transport } from './ports.js'
 
 /** What every exchange is given. */
@@ -15,6 +16,7 @@ export interface ExchangeDeps {
   readonly random: () => number
   /** A new idempotency key. */
   readonly newKey: () => string
+  readonly parking: Parking | null
   /** The operator's kill switch. */
   retriesOff(): boolean
   /** What a fallback's file holds, or `null` when it cannot be read. */

@@ -9,7 +9,7 @@ import { answerFieldsOf } from './answer-fields.js'
 import { type RunFailure, returnTurn } from './attempt-report.js'
 import { AttemptRun } from './attempt-run.js'
 import { DeadlineTimer } from './deadline-timer.js'
-import { answerFallback, answerGivenUp, answerStopped, type Ending, outcomeOf } from './endings.js'
+import { type Ending, endGivenUp, endStopped, outcomeOf, settle } from './endings.js'
 import type { ExchangeDeps } from './exchange-deps.js'
 import { mayHedge } from './hedge-step.js'
 import type { Lane } from './lane.js'
@@ -27,6 +27,7 @@ import { Wait, type WaitPlace } from './wait.js'
 export class Exchange implements AppListener, Call, ActiveCall, RunOwner {
   readonly arrivedMs: number
   readonly facts: RequestFacts
+  readonly repeatable: boolean
   /** Made at the first wait. */
   wait: Wait | null = null
   place = 0
@@ -64,19 +65,17 @@ export class Exchange implements AppListener, Call, ActiveCall, RunOwner {
   ) {
     this.arrivedMs = deps.clock.nowMs()
     this.facts = readRequestFacts(downstream.method, downstream.headers, policy, deps.clock.wallMs())
+    this.repeatable = repeatable(this.facts.repeat.kind)
     this.mintedKey = this.facts.repeat.kind === 'generate' ? deps.newKey() : null
-    this.deadline = new DeadlineTimer(deps.clock, () => this.#onDeadline())
+    this.deadline = new DeadlineTimer(deps.clock, () => (this.#run ? this.#run.onDeadline() : this.giveUp('deadline')))
     this.poll = pollOf(this)
   }
 
   get kind(): Call['kind'] {
-    if (this.attempts > 0) return 'retry'
+    if (this.attempts > 0 || this.downstream.redelivery) return 'retry'
     return this.policy.longPoll ? 'long-poll' : 'first'
   }
 
-  get repeatable(): boolean {
-    return repeatable(this.facts.repeat.kind)
-  }
   get over(): boolean {
     return this.#phase === 'over'
   }
@@ -90,7 +89,7 @@ export class Exchange implements AppListener, Call, ActiveCall, RunOwner {
 
   start(): void {
     const { body } = this.downstream
-    body?.capture(this.facts.maxAttempts > 1 ? this.policy.retry.maxBodyBytes : 0)
+    body?.capture(this.facts.maxAttempts > 1 || this.facts.park !== null ? this.policy.retry.maxBodyBytes : 0)
     if (body === null || body.complete) this.#startTotal(this.arrivedMs)
     else body.onComplete(() => this.#startTotal(this.deps.clock.nowMs()))
     this.#tryStart()
@@ -123,7 +122,7 @@ export class Exchange implements AppListener, Call, ActiveCall, RunOwner {
   #launch(permit: BreakerPermit, nowMs: number): void {
     this.wait?.leave()
     this.hasTurn = false
-    if (++this.attempts === 1) this.lane.onFirstAttempt(nowMs)
+    if (++this.attempts === 1 && !this.downstream.redelivery) this.lane.onFirstAttempt(nowMs)
     this.memory?.spend()
     // A wait puts a deadline on a call whose body is still coming in; the upload itself is never cut by it.
     if (this.downstream.body?.complete === false) this.deadline.clear()
@@ -161,17 +160,22 @@ export class Exchange implements AppListener, Call, ActiveCall, RunOwner {
   onHead(run: AttemptRun, head: ResponseHead, facts: AttemptFacts): void {
     this.#run = run
     if (this.poll?.onHead(run, head, facts)) return
-    if (!facts.retryable) return this.commit(run, outcomeOf(facts, run.hedge))
+    if (!facts.retryable) return settle(this, run, head, outcomeOf(facts, run.hedge), null)
     const step = nextStep(this, this.remember(), facts, null)
     if (step.retry) {
       this.remember().hold(run, head)
       return this.#retry(step.delayMs, facts, head.status, null)
     }
     if (step.denied !== null) reportDenied(this, step.denied)
-    const ending = step.denied === null ? null : answerFallback(this, step.outcome)
-    if (ending === null) return this.commit(run, step.outcome)
-    run.abandon()
-    this.finish(ending)
+    settle(this, run, head, step.outcome, step.denied)
+  }
+
+  /** It is being parked: answered once it is safe, and until then by nothing else. */
+  onParking(): void {
+    this.#phase = 'delivering'
+    this.#run = null
+    this.wait?.leave()
+    this.deadline.clear()
   }
 
   onFailure(failure: RunFailure, facts: AttemptFacts): void {
@@ -204,13 +208,13 @@ export class Exchange implements AppListener, Call, ActiveCall, RunOwner {
   /** No further attempt: the last upstream answer, or else what went wrong with the last attempt. */
   stop(denied: DenialReason | null, outcome: DeliveredOutcome): void {
     if (denied !== null) reportDenied(this, denied)
-    this.finish(answerStopped(this, outcome))
+    endStopped(this, outcome)
   }
 
   /** Ends a request that may not go on now; `retryAfterMs` is told when it is known. */
   giveUp(reason: OwnReason, retryAfterMs: number | null = null): void {
     if (reason === 'breaker-open' && this.attempts > 0) return this.stop('breaker-open', 'breaker-open')
-    this.finish(answerGivenUp(this, reason, retryAfterMs))
+    endGivenUp(this, reason, retryAfterMs)
   }
 
   onAnswered(): void {
@@ -229,11 +233,6 @@ export class Exchange implements AppListener, Call, ActiveCall, RunOwner {
     if (this.#phase === 'delivering' || this.#phase === 'over') return
     this.#run?.abandon()
     this.giveUp('draining')
-  }
-
-  #onDeadline(): void {
-    if (this.#run !== null) this.#run.onDeadline()
-    else this.giveUp('deadline')
   }
 
   finish(ending: Ending): void {

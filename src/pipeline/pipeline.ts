@@ -9,6 +9,7 @@ import type { ExchangeDeps } from './exchange-deps.js'
 import { type Found, type Nowhere, UpstreamFinder } from './find-upstream.js'
 import type { Lane } from './lane.js'
 import type { AppListener, Downstream, RequestAddress } from './ports.js'
+import { type NotTried, redeliveryOf } from './redelivery.js'
 import { rehearse } from './rehearsal.js'
 import { reportRefused } from './report.js'
 import { matchRoute } from './route.js'
@@ -117,6 +118,21 @@ export class Pipeline {
     return call
   }
 
+  /** Sends a parked call once more; `downstream` hears how it went, unless a word says why it was not tried. */
+  redeliver(downstream: Downstream, name: string): AppListener | NotTried {
+    const { generation, upstreams } = this.#snapshot
+    const upstream = upstreams.get(name)
+    if (this.#drained || this.switches.retriesOff) return this.#drained ? 'draining' : 'retries-off'
+    if (upstream === undefined) return 'no-route'
+    const route = matchRoute(upstream, downstream.method, downstream.path, downstream.headers)
+    const deps = { ...this.#exchangeDeps, onFinished: (done: Exchange | null) => done && this.#exchanges.remove(done) }
+    const exchange = redeliveryOf(deps, generation, upstream, route, this.#lane(upstream, route), downstream)
+    if (exchange === null) return 'budget-exhausted'
+    this.#exchanges.add(exchange)
+    exchange.start()
+    return exchange
+  }
+
   upgrade(request: UpgradeRequest, address: RequestAddress): UpgradeDecision {
     this.#onBegin()
     let path = request.path
@@ -134,16 +150,10 @@ export class Pipeline {
     }
     const { upstream } = found
     const route = matchRoute(upstream, request.method, path, request.headers)
-    const context = {
-      deps: this.#exchangeDeps,
-      generation: this.#snapshot.generation,
-      upstream,
-      route: route?.name ?? null,
-      policy: route?.policy ?? upstream.policy,
-      lane: this.#lane(upstream, route),
-      path,
-    }
-    return new UpgradeCall(context, request).decide()
+    const context = { deps: this.#exchangeDeps, generation: this.#snapshot.generation, upstream, path }
+    const policy = route?.policy ?? upstream.policy
+    const where = { route: route?.name ?? null, policy, lane: this.#lane(upstream, route) }
+    return new UpgradeCall({ ...context, ...where }, request).decide()
   }
 
   #find(request: Pick<Downstream, 'method' | 'path' | 'headers' | 'setPath'>, address: RequestAddress): Found {

@@ -31,6 +31,8 @@ export interface RequestBody {
   readonly replayable: boolean
   /** No byte has been handed to any upstream yet. */
   readonly untouched: boolean
+  /** All of it, once complete and as long as it is replayable, else `null`. */
+  whole(): Uint8Array | null
   /** Sets how much to keep; called once, before the first attempt. 0 = keep nothing. */
   capture(maxBytes: number): void
   /** Calls once when `complete` becomes true (at once if it is). */
@@ -43,6 +45,8 @@ export interface Downstream {
   /** Path and query exactly as the upstream shall see it, without the target's base path. */
   readonly path: string
   readonly headers: RawHeaders
+  /** A parked call that is sent again: no first attempt of an app. */
+  readonly redelivery?: true
   /** `null` when the request has none. */
   readonly body: RequestBody | null
   /** Replaces `path`: routing strips the shared port's prefix. */

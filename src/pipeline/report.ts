@@ -5,9 +5,11 @@ import { attemptsOf } from './answer-fields.js'
 import { ownStatus } from './answers.js'
 import type { Ending } from './endings.js'
 import type { Exchange } from './exchange.js'
+import { tellSuccess } from './parking.js'
 
 export function reportFinished(exchange: Exchange, ending: Ending): void {
   const { deps, downstream } = exchange
+  if (exchange.facts.cancels !== null) tellSuccess(exchange, ending)
   deps.sink.emit({
     type: 'request-finished',
     upstream: exchange.upstream.name,

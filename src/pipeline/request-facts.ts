@@ -1,7 +1,8 @@
 import { tightened } from '../core/deadline.js'
 import { headerValue, headerValues } from '../core/headers.js'
-import { type Repeatability, repeatability } from '../core/idempotency.js'
+import { isSafe, type Repeatability, repeatability } from '../core/idempotency.js'
 import { incomingMark } from '../core/layers.js'
+import { keyOf, mayPark, type ParkSettings } from '../core/park.js'
 import type { EffectivePolicy } from '../core/snapshot.js'
 import type { RawHeaders } from './ports.js'
 
@@ -18,6 +19,12 @@ export interface RequestFacts {
   readonly incomingAttempt: number | null
   /** The same by its baggage. */
   readonly incomingResend: number | null
+  /** Set: to be parked by these, should it fail. */
+  readonly park: ParkSettings | null
+  /** Set: its success may make older entries of this store void. */
+  readonly cancels: ParkSettings | null
+  /** Name and value of the app's own key; looked up only where calls are parked. */
+  readonly key: string | null
   /** 32 hex digits, or `null`. */
   readonly traceId: string | null
 }
@@ -29,15 +36,36 @@ export function readRequestFacts(
   wallNowMs: number,
 ): RequestFacts {
   const mark = incomingMark(headers, wallNowMs)
+  const repeat = repeatability(method, headers, policy.retry.idempotency)
+  const parking = policy.park === null ? NO_PARKING : parkFacts(policy.park, method, headers, policy, repeat)
   return {
-    repeat: repeatability(method, headers, policy.retry.idempotency),
+    repeat,
     totalMs: tightened(policy.timeouts.totalMs, headerValue(headers, 'forbear-timeout-ms')),
     maxAttempts: tightened(policy.retry.maxAttempts, headerValue(headers, 'forbear-max-attempts')),
     layered: mark.marked,
     incomingAttempt: mark.attempt,
     incomingResend: mark.resend,
     traceId: readTraceId(headers),
+    park: parking.park,
+    cancels: parking.cancels,
+    key: parking.key,
   }
+}
+
+type ParkFacts = Pick<RequestFacts, 'park' | 'cancels' | 'key'>
+
+const NO_PARKING: ParkFacts = Object.freeze({ park: null, cancels: null, key: null })
+
+function parkFacts(
+  settings: ParkSettings,
+  method: string,
+  headers: RawHeaders,
+  { retry }: EffectivePolicy,
+  repeat: Repeatability,
+): ParkFacts {
+  const park = mayPark(settings, method, headers, repeat) ? settings : null
+  const changes = !isSafe(method) && method !== 'CONNECT'
+  return { park, cancels: changes ? settings : null, key: keyOf(headers, retry.idempotency.keyHeaders) }
 }
 
 /** The trace id of a W3C `traceparent` (https://www.w3.org/TR/trace-context/ §3.2). */

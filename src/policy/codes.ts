@@ -31,7 +31,6 @@ const TABLE = {
   FB022: error('unknown kind'),
   // Fields
   FB030: error('unknown key'),
-  FB031: error('a mechanism that this version does not have'),
   FB032: error('missing key'),
   FB033: error('empty value'),
   FB034: error('wrong type'),
@@ -91,6 +90,8 @@ const TABLE = {
   FB094: warning('bounds of a quantile beside a fixed time'),
   FB095: warning('hedges of a long poll'),
   FB096: warning('hedges of calls that are never hedged'),
+  FB097: warning('a first redelivery later than the others'),
+  FB098: warning('parking that can hardly redeliver'),
 } as const satisfies Readonly<Record<string, CodeFacts>>
 
 export type MessageCode = keyof typeof TABLE

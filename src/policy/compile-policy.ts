@@ -2,6 +2,7 @@
 import type { BackoffSettings, Jitter } from '../core/backoff.js'
 import type { FallbackCause, FallbackSettings } from '../core/fallback.js'
 import type { HedgeDelay, HedgeSettings } from '../core/hedge.js'
+import type { ParkSettings } from '../core/park.js'
 import type { EffectivePolicy, RetryHeader, RetryOn, RetrySettings, TimeoutSettings } from '../core/snapshot.js'
 import { compilePoll } from './compile-poll.js'
 import { parseDurationMs } from './duration.js'
@@ -62,6 +63,7 @@ export function compilePolicy(fields: Fields): EffectivePolicy {
     hedge: hedge(read),
     fallback: fallback(read, fields),
     poll: compilePoll(read, backoff(read, 'poll.backoff')),
+    park: park(read),
     propagate: read.flag('propagate'),
     longPoll: read.flag('longPoll'),
   })
@@ -179,4 +181,26 @@ function backoff(read: FieldReader, at: string): BackoffSettings {
 function jitter(value: unknown): Jitter {
   if (!Array.isArray(value)) return Object.freeze({ kind: value as Exclude<Jitter['kind'], 'range'> })
   return Object.freeze({ kind: 'range', low: Number(value[0]), high: Number(value[1]) })
+}
+
+function park(read: FieldReader): ParkSettings | null {
+  const accept = read.word<ParkSettings['accept'] | 'never'>('park.accept')
+  if (accept === 'never') return null
+  return Object.freeze({
+    accept,
+    store: String(read.value('park.store')),
+    firstMs: read.ms('park.first'),
+    everyMs: read.ms('park.every'),
+    maxAgeMs: read.ms('park.maxAge'),
+    maxAttempts: read.number('park.maxAttempts'),
+    maxBytes: read.bytes('park.maxBytes'),
+    onParked: text(read.value('park.onParked')),
+    onDead: text(read.value('park.onDead')),
+    keyFile: text(read.value('park.keyFile')),
+    secretHeaders: Object.freeze(read.list('park.secretHeaders').map(name => String(name).toLowerCase())),
+  })
+}
+
+function text(value: unknown): string | null {
+  return value === undefined ? null : String(value)
 }

@@ -41,6 +41,16 @@ export const BUILT_IN = deepFreeze({
   },
   // Off: only a route says until when.
   poll: { backoff: { kind: 'exponential', base: '1s', factor: 2, cap: '60s', jitter: 'equal' }, maxWait: '5m' },
+  park: {
+    accept: 'never',
+    store: '/var/lib/forbear',
+    first: '1m',
+    every: '1h',
+    maxAge: '12h',
+    maxAttempts: 24,
+    maxBytes: '64MiB',
+    secretHeaders: ['Authorization', 'Cookie', 'X-Api-Key'],
+  },
   pool: { maxConnections: 256, maxAge: '5m' },
   propagate: false,
   longPoll: false,

@@ -1,6 +1,7 @@
 /** The sentences of `forbear explain`. */
 import type { BudgetSettings } from '../core/budget.js'
-import { repeatable } from '../core/idempotency.js'
+import { isSafe, repeatability, repeatable } from '../core/idempotency.js'
+import { mayPark, type ParkSettings } from '../core/park.js'
 import type { RetrySettings, RouteMatch, RouteSnapshot, UpstreamSnapshot } from '../core/snapshot.js'
 import { durationText } from './duration-text.js'
 import type { Forecast } from './forecast.js'
@@ -148,6 +149,20 @@ export function perSecondText({ ratio, minPerSecond, windowMs }: BudgetSettings)
 function queuedText(queuedMs: number): string {
   if (!Number.isFinite(queuedMs)) return 'with maxInFlight calls before it, later: timeouts.total is none'
   return `with maxInFlight calls before it, ${durationText(queuedMs)} (timeouts.total)`
+}
+
+export function parkedText(
+  park: ParkSettings,
+  { method, headers }: { readonly method: string; readonly headers: readonly string[] },
+  { idempotency }: RetrySettings,
+): string {
+  if (isSafe(method)) return `never: ${method} changes nothing`
+  if (!mayPark(park, method, headers, repeatability(method, headers, idempotency))) {
+    const wish = park.accept === 'prefer' ? ' and Prefer: respond-async' : ''
+    return `not this call: it needs ${['If-Match', ...idempotency.keyHeaders].join(' or ')}${wish}`
+  }
+  const [first, every, age] = [park.firstMs, park.everyMs, park.maxAgeMs].map(durationText)
+  return `if it fails for good: 202, and again after ${first}, then up to ${every} apart, for ${age} or ${park.maxAttempts} times`
 }
 
 export function breakerText({ upstream, route }: FoundCall): string {

@@ -9,6 +9,7 @@ import {
   breakerText,
   type FoundCall,
   otherRouteTexts,
+  parkedText,
   perSecondText,
   repeatedText,
   retriedText,
@@ -57,6 +58,7 @@ export function explainText(call: ExplainedCall): string {
     ...paceRows(policy.pace),
     ...throttleRows(policy.throttle),
     ...fallbackRows(policy.fallback, call.method),
+    ...(policy.park === null ? [] : [['parked', [parkedText(policy.park, call, policy.retry)]] as [string, string[]]]),
   ]
   return `${call.method} ${call.url}\n\n${labelled(rows)}\n\n${fieldTable(call.fields)}\n`
 }

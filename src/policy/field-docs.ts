@@ -2,7 +2,6 @@
 import { SCHEMA } from './generated/schema.js'
 import type { JsonSchema } from './json-schema.js'
 import { nearest } from './nearest.js'
-import { reservedKeyText } from './reserved.js'
 import { allowedText } from './schema-words.js'
 
 export interface FieldDoc {
@@ -27,7 +26,7 @@ export interface FieldDoc {
 export type FieldLookup =
   /** More than one where a name means one thing here and another there. */
   | { readonly found: true; readonly docs: readonly FieldDoc[] }
-  | { readonly found: false; readonly reserved: string | null; readonly suggestions: readonly string[] }
+  | { readonly found: false; readonly suggestions: readonly string[] }
 
 interface Node {
   readonly short: string
@@ -44,18 +43,8 @@ export function fieldDocs(query: string): FieldLookup {
     .replace(/^\.|\.$/g, '')
   if (asked === '') return { found: true, docs: [docOf(NODES.filter(({ path }) => path === 'spec'))] }
   const meant = new Set(nodesAt(asked).map(keyOf))
-  if (meant.size === 0) {
-    const reserved = reservedText(asked)
-    return { found: false, reserved, suggestions: reserved === null ? suggestionsFor(asked) : [] }
-  }
+  if (meant.size === 0) return { found: false, suggestions: suggestionsFor(asked) }
   return { found: true, docs: [...meant].map(key => docOf(NODES.filter(node => keyOf(node) === key))) }
-}
-
-/** Of a mechanism that has a name, and is not there. */
-function reservedText(asked: string): string | null {
-  const [key = '', inner] = asked.replace(/^spec\.(routes\[\]\.)?/, '').split('.')
-  const text = reservedKeyText(['spec'], key) ?? (inner === undefined ? null : reservedKeyText(['spec', key], inner))
-  return text?.replace('; remove it', '') ?? null
 }
 
 /** What is the same wherever it stands. */

@@ -40,7 +40,8 @@ function homes(): Map<string, string[]> {
   add('spec.routes[].match', 'methods', 'path', 'headers', 'pathPrefix')
   add(ROUTE, 'name', 'match', 'longPoll')
   for (const path of Object.keys(SECTION_FIELDS)) {
-    if (path === 'longPoll') continue
+    // Whoever writes maxAttempts in the wrong place means retries.
+    if (path === 'longPoll' || path === 'park.maxAttempts') continue
     const own = path.startsWith('poll.')
     const steps = [own ? ROUTE : 'spec', ...path.split('.')]
     for (let end = 2; end <= steps.length; end++) {

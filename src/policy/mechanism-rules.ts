@@ -1,4 +1,4 @@
-/** Of the fields of breaker, throttle and fault those that make no sense together. */
+/** Of the fields of breaker, throttle, fault and park those that make no sense together. */
 import type { Rule } from './rule.js'
 import { listText } from './schema-words.js'
 
@@ -103,6 +103,22 @@ export const MECHANISM_RULES: readonly Rule[] = [
     text: ({ fault }, name) =>
       fault.abort && fault.status !== null
         ? `${name('fault.abort')} beside ${name('fault.status')}: a call that is broken off gets no status; keep one of the two`
+        : null,
+  },
+  {
+    code: 'FB097',
+    fields: ['park.first', 'park.every'],
+    text: ({ park }, name) =>
+      park !== null && park.firstMs > park.everyMs
+        ? `${name('park.first')} is above ${name('park.every')}: waits double from the first up to the other, so none doubles`
+        : null,
+  },
+  {
+    code: 'FB098',
+    fields: ['park.first', 'park.maxAge'],
+    text: ({ park }, name) =>
+      park !== null && park.firstMs >= park.maxAgeMs
+        ? `${name('park.first')} is not below ${name('park.maxAge')}: an entry is sent again once and then given up`
         : null,
   },
   {

@@ -68,18 +68,19 @@ function add(fields: Map<string, Field>, layer: Layer, name: string, below: Path
 }
 
 /** What is off unless it is written, and the mode that writing it means. */
-const SWITCHES: readonly (readonly [string, (section: object) => string])[] = [
-  ['hedge', () => 'enabled'],
-  ['throttle', () => 'enabled'],
-  ['pace', section => ('rate' in section || 'burst' in section ? 'fixed' : 'auto')],
+const SWITCHES: readonly (readonly [string, string, (section: object) => string])[] = [
+  ['hedge', 'mode', () => 'enabled'],
+  ['throttle', 'mode', () => 'enabled'],
+  ['park', 'accept', () => 'prefer'],
+  ['pace', 'mode', section => ('rate' in section || 'burst' in section ? 'fixed' : 'auto')],
 ]
 
 /** Who writes such a section wants it, unless some layer has said in what mode. */
 function switchOn(fields: Map<string, Field>, layer: Layer, sections: object): void {
-  for (const [name, modeOf] of SWITCHES) {
+  for (const [name, key, modeOf] of SWITCHES) {
     const section = valueAt(sections, [name])
-    if (typeof section !== 'object' || section === null || fields.get(`${name}.mode`)?.layer !== null) continue
-    fields.set(`${name}.mode`, { value: modeOf(section), layer, path: [...layer.at, name] })
+    if (typeof section !== 'object' || section === null || fields.get(`${name}.${key}`)?.layer !== null) continue
+    fields.set(`${name}.${key}`, { value: modeOf(section), layer, path: [...layer.at, name] })
   }
 }
 

@@ -13,6 +13,7 @@ const MAIN_KEYS: Readonly<Record<string, string>> = {
   throttle: 'mode',
   pace: 'mode',
   fault: 'percent',
+  park: 'store',
   slowCall: 'after',
   hedge: 'after',
   fallback: 'when',
@@ -35,6 +36,7 @@ const OFF: Readonly<Record<string, string>> = {
   fault: 'percent: 0',
   slowCall: 'after: none',
   hedge: 'mode: disabled',
+  park: 'accept: never',
 }
 
 const ALWAYS_ON = new Set(['retry', 'timeouts', 'budget', 'backoff', 'throttled', 'retryAfter', 'pool', 'limits'])

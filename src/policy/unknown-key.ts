@@ -4,7 +4,6 @@ import { foreignKeyPath } from './foreign-keys.js'
 import { ROUTE_SECTIONS } from './generated/fields.js'
 import { homesOf, PLACED_KEYS } from './key-homes.js'
 import { nearest } from './nearest.js'
-import { reservedKeyText } from './reserved.js'
 import { listText, quote } from './schema-words.js'
 import { switchText } from './section-hints.js'
 
@@ -33,9 +32,6 @@ export function unknownKeyFinding(
   const unknown = `unknown key ${quote(key)}`
   const at = pathText(parent)
   const here = (name: string) => pathText([...parent, name])
-
-  const reserved = reservedKeyText(parent, key)
-  if (reserved !== null) return { ...found, code: 'FB031', text: reserved, meant: [] }
 
   const control = switchText(parent, key, value)
   if (control !== null) return { ...found, text: `${unknown}: ${control}`, meant: [] }

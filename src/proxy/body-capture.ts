@@ -50,6 +50,10 @@ export class BodyCapture implements RequestBody {
     return this.#kept !== null
   }
 
+  whole(): Uint8Array | null {
+    return this.complete && this.#kept !== null ? Buffer.concat(this.#kept, this.#keptBytes) : null
+  }
+
   capture(maxBytes: number): void {
     this.#maxBytes = maxBytes
     // Who waits for a 100 shall not send for nothing: it is asked when an upstream is there to take the body.

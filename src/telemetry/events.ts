@@ -5,7 +5,10 @@
 import type { BreakerState, TransitionReason } from '../core/breaker-rules.js'
 import type { RetryCause } from '../core/classify.js'
 import type { FallbackCause } from '../core/fallback.js'
+import type { ParkedCall } from '../core/park.js'
 import type { DenialReason, HedgeResult, Outcome, PollResult } from '../core/reasons.js'
+
+export type { ParkedCall } from '../core/park.js'
 
 /** One request is over. The access log is one line of this. */
 export interface RequestFinished {
@@ -222,6 +225,7 @@ export type ForbearEvent =
   | TunnelClosed
   | HedgeDecided
   | PollJudged
+  | ParkedCall
   | BreakerChanged
   | GateChanged
   | PolicyReloaded

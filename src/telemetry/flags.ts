@@ -44,6 +44,7 @@ const FLAGS: Readonly<Record<Outcome, string>> = {
   'not-repeatable': '-',
   'body-too-large': '-',
   'retry-after-too-long': '-',
+  parked: '-',
   loop: '-',
   draining: '-',
 }

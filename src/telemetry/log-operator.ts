@@ -1,4 +1,12 @@
-import type { BreakerChanged, GateChanged, Listening, Notice, NotListening, PolicyReloaded } from './events.js'
+import type {
+  BreakerChanged,
+  GateChanged,
+  Listening,
+  Notice,
+  NotListening,
+  ParkedCall,
+  PolicyReloaded,
+} from './events.js'
 
 export interface OperatorLine {
   readonly level: 'debug' | 'info' | 'warn' | 'error'
@@ -8,7 +16,7 @@ export interface OperatorLine {
 
 /** What an operator reads of everything that is not a request. */
 export function operatorLine(
-  event: BreakerChanged | GateChanged | PolicyReloaded | Listening | NotListening | Notice,
+  event: BreakerChanged | GateChanged | PolicyReloaded | Listening | NotListening | Notice | ParkedCall,
 ): OperatorLine {
   switch (event.type) {
     case 'breaker-changed':
@@ -19,6 +27,8 @@ export function operatorLine(
         message: event.to === 'closed' ? 'gate closed: the upstream asked for a pause' : 'gate opened',
         fields: { upstream: event.upstream, closedForMs: event.closedForMs },
       }
+    case 'parked-call':
+      return parkedLine(event)
     case 'policy-reloaded':
       return policyLine(event)
     case 'listening':
@@ -49,6 +59,20 @@ function breakerLine(event: BreakerChanged): OperatorLine {
     message: `breaker ${to}${observeOnly ? ' (observed only, nothing is refused)' : ''}`,
     fields: { upstream, route, from, to, reason, openForMs, observeOnly },
   }
+}
+
+const PARKED_LINES: Readonly<Record<ParkedCall['step'], readonly [OperatorLine['level'], string]>> = {
+  parked: ['info', 'call parked'],
+  refused: ['error', 'call not parked: the app got the failure'],
+  failed: ['info', 'redelivery failed'],
+  delivered: ['info', 'parked call delivered'],
+  cancelled: ['info', 'parked call cancelled: a later one succeeded'],
+  dead: ['error', 'parked call given up'],
+}
+
+function parkedLine({ type: _, step, dueInMs, ...fields }: ParkedCall): OperatorLine {
+  const [level, message] = PARKED_LINES[step]
+  return { level, message, fields: { ...fields, dueInMs: dueInMs === null ? null : Math.round(dueInMs) } }
 }
 
 const POLICY_MESSAGES = {

@@ -46,6 +46,7 @@ export function createLogSink(options: LogOptions): LogSink {
   const debug = operator.isLevelEnabled('debug')
   let reportedLost = 0
   let leaving = false
+  let refusedInSecond = 0
 
   /** Operators' lines appear at once; access lines are gathered. */
   function say(level: LogLevel, message: string, fields: LogFields): void {
@@ -84,10 +85,19 @@ export function createLogSink(options: LogOptions): LogSink {
       if (options.accessLog === 'all') access('info', tunnelFields(event))
     } else if (isDetail(event)) {
       if (debug) operator.debug(event, event.type)
-    } else {
+    } else if (!isRepeated(event)) {
       const { level, message, fields } = operatorLine(event)
       say(level, message, fields)
     }
+  }
+
+  /** While a store is full or gone, every failed call is refused for the same reason: one line a second says it. */
+  function isRepeated(event: ForbearEvent): boolean {
+    if (event.type !== 'parked-call' || event.step !== 'refused') return false
+    const second = Math.floor(Date.now() / 1000)
+    const repeated = second === refusedInSecond
+    refusedInSecond = second
+    return repeated
   }
 
   return {

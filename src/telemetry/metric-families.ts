@@ -68,6 +68,12 @@ const COUNTERS: readonly MetricFamily[] = [
     labels: result => ({ result }),
   }),
   scopeCounter({
+    name: 'forbear_parked_calls_total',
+    help: 'Calls on routes that park, by what became of them: parked or refused, then failed (a redelivery), delivered, cancelled or dead.',
+    of: scope => scope.parked,
+    labels: step => ({ step }),
+  }),
+  scopeCounter({
     name: 'forbear_breaker_transitions_total',
     help: 'Changes of breaker state; mode observe: counted only, nothing was refused.',
     of: scope => scope.transitions,
@@ -180,6 +186,21 @@ const SIDECAR_GAUGES: readonly MetricFamily[] = [
     help: '1 while the faults of the policies are rehearsed.',
     of: status => Number(status.faults === 'on'),
   }),
+  {
+    name: 'forbear_parked_entries',
+    type: 'gauge',
+    help: 'Parked calls in the stores that this sidecar uses.',
+    samples: ({ status: { parked } }) =>
+      parked === undefined
+        ? []
+        : (['waiting', 'dead'] as const).map(state => ({ value: parked[state], labels: { state } })),
+  },
+  {
+    name: 'forbear_parked_bytes',
+    type: 'gauge',
+    help: 'What the parked calls take of maxBytes.',
+    samples: ({ status: { parked } }) => (parked === undefined ? [] : [{ value: parked.bytes, labels: {} }]),
+  },
   {
     name: 'forbear_listener_up',
     type: 'gauge',

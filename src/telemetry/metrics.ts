@@ -113,6 +113,9 @@ function count(event: Counted, scope: ScopeTally, overflow: ScopeTally): void {
     case 'poll-judged':
       if (!scope.poll(event)) overflow.poll(event)
       break
+    case 'parked-call':
+      if (!scope.parkedCall(event)) overflow.parkedCall(event)
+      break
     case 'breaker-changed':
       if (!scope.transition(event)) overflow.transition(event)
       break

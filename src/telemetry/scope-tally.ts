@@ -4,6 +4,7 @@ import type {
   FallbackGiven,
   FaultInjected,
   HedgeDecided,
+  ParkedCall,
   PollJudged,
   RequestFinished,
   RetryDenied,
@@ -49,6 +50,8 @@ export class ScopeTally {
   readonly fallbacks: WordCounts
   /** By kind. */
   readonly faults: WordCounts
+  /** By step. */
+  readonly parked: WordCounts
   readonly requestSeconds: Histogram
   readonly attemptSeconds: Histogram
   readonly backoffSeconds: Histogram
@@ -64,6 +67,7 @@ export class ScopeTally {
     this.transitions = new WordCounts(BREAKER_STATES.length * 2, cap)
     this.fallbacks = new WordCounts(1, cap)
     this.faults = new WordCounts(1, cap)
+    this.parked = new WordCounts(1, cap)
     this.requestSeconds = new Histogram(LATENCY_BOUNDS_S, cap)
     this.attemptSeconds = new Histogram(LATENCY_BOUNDS_S, cap)
     this.backoffSeconds = new Histogram(BACKOFF_BOUNDS_S, cap)
@@ -71,7 +75,8 @@ export class ScopeTally {
 
   get series(): number {
     const retried = [this.retries, this.denied, this.hedges, this.polls]
-    const counts = [this.requests, this.attempts, ...retried, this.transitions, this.fallbacks, this.faults]
+    const told = [this.transitions, this.fallbacks, this.faults, this.parked]
+    const counts = [this.requests, this.attempts, ...retried, ...told]
     const histograms = [this.requestSeconds, this.attemptSeconds, this.backoffSeconds]
     return [...counts, ...histograms].reduce((sum, each) => sum + each.series, 0)
   }
@@ -118,6 +123,10 @@ export class ScopeTally {
 
   poll(event: PollJudged): boolean {
     return this.polls.add(event.result, 0)
+  }
+
+  parkedCall(event: ParkedCall): boolean {
+    return this.parked.add(event.step, 0)
   }
 
   transition(event: BreakerChanged): boolean {

@@ -1,6 +1,8 @@
 /** What `/status` and the gauges read on demand. */
+
 import type { BreakerState } from '../core/breaker-rules.js'
 import type { HedgeSettings } from '../core/hedge.js'
+import type { ParkedStatus } from '../core/park.js'
 
 /** What an operator sees of one upstream (or route with own instances); `/status` and gauges read it on demand. */
 export interface UpstreamStatus {
@@ -53,6 +55,8 @@ export interface SidecarStatus {
   readonly retries: 'on' | 'off'
   /** Whether the faults of the policies are rehearsed now. */
   readonly faults: 'on' | 'off'
+  /** Absent while no policy parks. */
+  readonly parked?: ParkedStatus
   readonly upstreams: readonly UpstreamStatus[]
   /** Tunnels to hosts that nobody declared; absent unless `--unmatched tunnel`. */
   readonly unmatchedTunnels?: number

@@ -16,6 +16,7 @@ function setUp(over: Partial<AdminDeps> = {}, actions: Partial<AdminActions> = {
     metrics: createMetrics({ status: () => sidecarStatus() }),
     status: () => sidecarStatus(),
     policies: () => ({}),
+    parked: () => null,
     parseDurationMs: text => (/^\d+m$/.test(text) ? Number.parseInt(text, 10) * 60_000 : null),
     actions: {
       reload: async () => {

@@ -132,14 +132,6 @@ describe('of a field', () => {
   })
 
   test.for([
-    ['park', 'park'],
-    ['spec.routes[0].park.first', 'park'],
-  ])('a mechanism that is not there yet is told as forbear check tells it: %s', async ([field, name]) => {
-    expect(await bare('--field', field as string)).toBe(EXIT.usage)
-    expect(complained).toBe(`forbear: ${name} is not in this version of forbear\n`)
-  })
-
-  test.for([
     [['--field', 'retry', '--code', 'FB036'], "option '--field <path>' cannot be used with option '--code <code>'"],
     [['--field', 'retry', 'GET', '/x'], 'with --field no call is told: leave GET out'],
     [['--code', 'FB036', 'GET'], 'with --code no call is told: leave GET out'],

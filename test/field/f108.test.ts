@@ -24,14 +24,19 @@ const sections = Object.keys(BUILT_IN).filter(name => !['propagate', 'longPoll',
 const defaults = sections.flatMap(name => documented($defs[name] ?? {}, name))
 
 /** Whose being written turns it on. */
-const OFF_UNLESS_WRITTEN = ['hedge', 'pace', 'throttle']
+const OFF_UNLESS_WRITTEN: Readonly<Record<string, string>> = {
+  hedge: 'mode: disabled',
+  pace: 'mode: disabled',
+  throttle: 'mode: disabled',
+  park: 'accept: never',
+}
 
 /** `retry.backoff.jitter` → `retry: { backoff: { jitter: … } }` */
 function written(path: string, value: unknown): string {
   const keys = path.split('.')
   const [section = '', key] = keys
-  if (OFF_UNLESS_WRITTEN.includes(section) && key !== 'mode')
-    return `${section}: { mode: disabled, ${key}: ${JSON.stringify(value)} }`
+  const off = OFF_UNLESS_WRITTEN[section]
+  if (off !== undefined && !off.startsWith(`${key}:`)) return `${section}: { ${off}, ${key}: ${JSON.stringify(value)} }`
   const opened = keys.map((key, n) => (n === 0 ? `${key}: ` : `{ ${key}: `)).join('')
   return `${opened}${JSON.stringify(value)}${' }'.repeat(keys.length - 1)}`
 }

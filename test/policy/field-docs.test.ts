@@ -83,11 +83,11 @@ describe('a field that there is not', () => {
     ['retry.bakoff.jiter', ['retry.backoff.jitter']],
     ['spec.budget.ratoi', ['budget.ratio']],
     ['jitter', ['retry.backoff.jitter', 'retry.throttled.jitter', 'poll.backoff.jitter']],
-    ['timeouts.maxAttempts', ['retry.maxAttempts']],
-    ['maxAtempts', ['retry.maxAttempts']],
+    ['timeouts.maxAttempts', ['retry.maxAttempts', 'park.maxAttempts']],
+    ['maxAtempts', ['retry.maxAttempts', 'park.maxAttempts']],
     ['__proto__', []],
     ['zzz', []],
   ])('%s brings to mind %j', (query, suggestions) => {
-    expect(fieldDocs(query)).toEqual({ found: false, reserved: null, suggestions })
+    expect(fieldDocs(query)).toEqual({ found: false, suggestions })
   })
 })

@@ -15,7 +15,15 @@ describe('a mistake in a field', () => {
     ['"retry ": { maxAttempts: 3 }', 'spec["retry "]  unknown key "retry "; did you mean retry? [FB030]'],
     ['maxAttempts: 3', 'spec.maxAttempts  unknown key "maxAttempts" here; it belongs under spec.retry [FB030]'],
     ['budget: { frob: 1 }', 'spec.budget.frob  unknown key "frob"; known here: ratio, window, minPerSecond [FB030]'],
-    ['park: { first: 1m }', 'spec.park  park is not in this version of forbear; remove it [FB031]'],
+    ['park: off', 'spec.park  expected a mapping, got the text "off": write { accept: never } [FB034]'],
+    [
+      'park: { enabled: false }',
+      'spec.park.enabled  unknown key "enabled": there is no such switch; to turn park off, write accept: never [FB030]',
+    ],
+    [
+      'park: { frob: 1 }',
+      'spec.park.frob  unknown key "frob"; known here: accept, store, first, every, maxAge, maxAttempts, maxBytes, onParked, onDead, keyFile, secretHeaders [FB030]',
+    ],
     ['poll: { maxWait: 5m }', 'spec.poll  unknown key "poll" here; it belongs under spec.routes[] [FB030]'],
     [
       'hedge: { after: p9 }',
@@ -35,10 +43,6 @@ describe('a mistake in a field', () => {
     [
       'hedge: { enabled: false }',
       'spec.hedge.enabled  unknown key "enabled": there is no such switch; to turn hedge off, write mode: disabled [FB030]',
-    ],
-    [
-      'routes: [{ name: a, match: {}, park: { every: 1h } }]',
-      'spec.routes[0].park  park is not in this version of forbear; remove it [FB031]',
     ],
     ['routes: [{ match: {} }]', 'spec.routes[0].name  name is missing [FB032]'],
     ['retry:', 'spec.retry  retry is empty: remove the key or give it a value [FB033]'],

@@ -308,21 +308,6 @@ export const CODE_EXAMPLES: readonly CodeExample[] = [
     }
   },
   {
-    "code": "FB031",
-    "severity": "error",
-    "title": "a mechanism that this version does not have",
-    "meaning": "The key belongs to a mechanism of forbear that is not in this version.",
-    "wrong": {
-      "kind": "spec",
-      "text": "park: { accept: prefer }\n"
-    },
-    "message": "policies/payments.yaml:6:3  spec.park  park is not in this version of forbear; remove it [FB031]",
-    "right": {
-      "kind": "spec",
-      "text": "retry: { maxAttempts: 2 }\n"
-    }
-  },
-  {
     "code": "FB032",
     "severity": "error",
     "title": "missing key",
@@ -1209,6 +1194,36 @@ export const CODE_EXAMPLES: readonly CodeExample[] = [
     "right": {
       "kind": "spec",
       "text": "routes: [{ name: read, match: { methods: [GET] }, hedge: { after: 50ms } }]\n"
+    }
+  },
+  {
+    "code": "FB097",
+    "severity": "warning",
+    "title": "a first redelivery later than the others",
+    "meaning": "Redeliveries of a parked call come at waits that double from `first` up to `every`. With `first` above `every` each wait is as long as `every`, the first included.",
+    "wrong": {
+      "kind": "spec",
+      "text": "park: { store: /var/lib/forbear, first: 2h }\n"
+    },
+    "message": "policies/payments.yaml:6:43  spec.park.first  warning: park.first 2h is above park.every 1h (the default): waits double from the first up to the other, so none doubles [FB097]",
+    "right": {
+      "kind": "spec",
+      "text": "park: { store: /var/lib/forbear, first: 2h, every: 4h }\n"
+    }
+  },
+  {
+    "code": "FB098",
+    "severity": "warning",
+    "title": "parking that can hardly redeliver",
+    "meaning": "A parked call is given up with the first failed redelivery after `maxAge`. When that is not above `first`, this is the first redelivery.",
+    "wrong": {
+      "kind": "spec",
+      "text": "park: { store: /var/lib/forbear, maxAge: 30s }\n"
+    },
+    "message": "policies/payments.yaml:6:44  spec.park.maxAge  warning: park.first 1m (the default) is not below park.maxAge 30s: an entry is sent again once and then given up [FB098]",
+    "right": {
+      "kind": "spec",
+      "text": "park: { store: /var/lib/forbear, maxAge: 6h }\n"
     }
   }
 ]

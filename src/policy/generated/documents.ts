@@ -94,6 +94,7 @@ export interface UpstreamSpec {
   throttle?: Throttle
   fault?: Fault
   fallback?: Fallback
+  park?: Park
   limits?: Limits
   hedge?: Hedge
   pool?: Pool
@@ -575,6 +576,57 @@ export interface Fallback {
   file?: string
 }
 /**
+ * Stores a finally failed call on disk for slow redelivery and answers 202 instead of the failure, with a Location on the admin port that tells what became of it. Only for calls whose body was kept whole (`retry.maxBody`) and that carry the app's own key (`retry.idempotency.keyHeaders`) or `If-Match`, never for GET and the like. Off unless the section is written. Full, or a store that fails: the app gets the failure as without parking.
+ */
+export interface Park {
+  /**
+   * Which calls: `prefer` = those whose app sent `Prefer: respond-async`, so it knows what a 202 means; `always` = all; `never` = none. Where the section is written without it: `prefer`.
+   */
+  accept?: 'prefer' | 'always' | 'never'
+  /**
+   * Where they are kept: a directory of this sidecar alone, which must outlive it (a volume); or `redis://…`, which all replicas share and each entry is delivered by one of.
+   */
+  store?: string
+  /**
+   * Wait before the first redelivery. A `Retry-After` of the failed answer replaces it. Every wait is up to a fifth longer, at random.
+   */
+  first?: string
+  /**
+   * Waits double from `first` up to this.
+   */
+  every?: string
+  /**
+   * An entry this old is given up after one more try.
+   */
+  maxAge?: string
+  /**
+   * Redeliveries after which an entry is given up; what breaker, budget or gate kept from being sent does not count.
+   */
+  maxAttempts?: number
+  /**
+   * Of all entries of the store together, at most 10 000. What has ended makes room, oldest first; when what waits fills it, calls are not parked.
+   */
+  maxBytes?: string
+  /**
+   * Told by POST (JSON) of each call that was parked.
+   */
+  onParked?: string
+  /**
+   * Told by POST (JSON) of each entry that was given up.
+   */
+  onDead?: string
+  /**
+   * File of at least 16 random bytes with which `secretHeaders` are encrypted (AES-256-GCM). Without it they are not stored, so the redelivery goes without them.
+   */
+  keyFile?: string
+  /**
+   * Headers that are stored encrypted, or not at all.
+   *
+   * @maxItems 50
+   */
+  secretHeaders?: string[]
+}
+/**
  * How much may be under way. A route that writes this section gets limits of its own.
  */
 export interface Limits {
@@ -663,6 +715,7 @@ export interface Route {
   poll?: Poll
   fault?: Fault
   fallback?: Fallback
+  park?: Park
   limits?: Limits
   hedge?: Hedge
 }
@@ -794,6 +847,7 @@ export interface PolicySpec {
   throttle?: Throttle
   fault?: Fault
   fallback?: Fallback
+  park?: Park
   limits?: Limits
   hedge?: Hedge
   pool?: Pool

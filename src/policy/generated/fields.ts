@@ -188,9 +188,36 @@ export const SECTION_FIELDS: Readonly<Record<string, FieldFormat | null>> = {
   },
   "fault.status": null,
   "fault.abort": null,
+  "park.accept": null,
+  "park.store": null,
+  "park.first": {
+    "format": "duration",
+    "min": "10ms",
+    "max": "24h"
+  },
+  "park.every": {
+    "format": "duration",
+    "min": "10ms",
+    "max": "168h"
+  },
+  "park.maxAge": {
+    "format": "duration",
+    "min": "10ms",
+    "max": "8760h"
+  },
+  "park.maxAttempts": null,
+  "park.maxBytes": {
+    "format": "size",
+    "min": "4KiB",
+    "max": "16GiB"
+  },
+  "park.onParked": null,
+  "park.onDead": null,
+  "park.keyFile": null,
+  "park.secretHeaders": null,
   "propagate": null,
   "longPoll": null
 }
 
 /** What a route may write of them. */
-export const ROUTE_SECTIONS: readonly string[] = ["timeouts","retry","budget","breaker","pace","throttle","limits","hedge","fallback","poll","fault"]
+export const ROUTE_SECTIONS: readonly string[] = ["timeouts","retry","budget","breaker","pace","throttle","limits","hedge","fallback","poll","fault","park"]

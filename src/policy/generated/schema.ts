@@ -260,6 +260,9 @@ export const SCHEMA: JsonSchema = {
             "fallback": {
               "$ref": "#/$defs/fallback"
             },
+            "park": {
+              "$ref": "#/$defs/park"
+            },
             "limits": {
               "$ref": "#/$defs/limits"
             },
@@ -368,6 +371,9 @@ export const SCHEMA: JsonSchema = {
             },
             "fallback": {
               "$ref": "#/$defs/fallback"
+            },
+            "park": {
+              "$ref": "#/$defs/park"
             },
             "limits": {
               "$ref": "#/$defs/limits"
@@ -546,6 +552,9 @@ export const SCHEMA: JsonSchema = {
         },
         "fallback": {
           "$ref": "#/$defs/fallback"
+        },
+        "park": {
+          "$ref": "#/$defs/park"
         },
         "limits": {
           "$ref": "#/$defs/limits"
@@ -1844,6 +1853,179 @@ export const SCHEMA: JsonSchema = {
             true
           ],
           "markdownDescription": "Break off as if the connection had been reset; the upstream is not called.\n\nAllowed: `true`, `false`.\n\nDefault: false."
+        }
+      }
+    },
+    "park": {
+      "title": "Park",
+      "description": "Stores a finally failed call on disk for slow redelivery and answers 202 instead of the failure, with a Location on the admin port that tells what became of it. Only for calls whose body was kept whole (`retry.maxBody`) and that carry the app's own key (`retry.idempotency.keyHeaders`) or `If-Match`, never for GET and the like. Off unless the section is written. Full, or a store that fails: the app gets the failure as without parking.",
+      "type": "object",
+      "additionalProperties": false,
+      "properties": {
+        "accept": {
+          "description": "Which calls: `prefer` = those whose app sent `Prefer: respond-async`, so it knows what a 202 means; `always` = all; `never` = none. Where the section is written without it: `prefer`.",
+          "enum": [
+            "prefer",
+            "always",
+            "never"
+          ],
+          "enumDescriptions": [
+            "those whose app sent Prefer: respond-async",
+            "all",
+            "none"
+          ],
+          "default": "never",
+          "examples": [
+            "prefer"
+          ],
+          "markdownDescription": "Which calls: `prefer` = those whose app sent `Prefer: respond-async`, so it knows what a 202 means; `always` = all; `never` = none. Where the section is written without it: `prefer`.\n\nDefault: never."
+        },
+        "store": {
+          "description": "Where they are kept: a directory of this sidecar alone, which must outlive it (a volume); or `redis://…`, which all replicas share and each entry is delivered by one of.",
+          "type": "string",
+          "pattern": "^(/[^\\s]*|rediss?://[^\\s]+)$",
+          "maxLength": 1000,
+          "x-allowed": "an absolute path, or redis://host:port",
+          "default": "/var/lib/forbear",
+          "examples": [
+            "/var/lib/forbear",
+            "redis://redis:6379"
+          ],
+          "markdownDescription": "Where they are kept: a directory of this sidecar alone, which must outlive it (a volume); or `redis://…`, which all replicas share and each entry is delivered by one of.\n\nAllowed: an absolute path, or redis://host:port.\n\nDefault: /var/lib/forbear.",
+          "patternErrorMessage": "Not allowed here; write an absolute path, or redis://host:port."
+        },
+        "first": {
+          "description": "Wait before the first redelivery. A `Retry-After` of the failed answer replaces it. Every wait is up to a fifth longer, at random.",
+          "type": "string",
+          "pattern": "^(?=.)([0-9]{1,12}h)?([0-9]{1,12}m)?([0-9]{1,12}s)?([0-9]{1,12}ms)?$",
+          "x-format": "duration",
+          "x-min": "10ms",
+          "x-max": "24h",
+          "default": "1m",
+          "examples": [
+            "1m"
+          ],
+          "markdownDescription": "Wait before the first redelivery. A `Retry-After` of the failed answer replaces it. Every wait is up to a fifth longer, at random.\n\nAllowed: duration 10ms to 24h.\n\nDefault: 1m.",
+          "patternErrorMessage": "Not allowed here; write duration 10ms to 24h."
+        },
+        "every": {
+          "description": "Waits double from `first` up to this.",
+          "type": "string",
+          "pattern": "^(?=.)([0-9]{1,12}h)?([0-9]{1,12}m)?([0-9]{1,12}s)?([0-9]{1,12}ms)?$",
+          "x-format": "duration",
+          "x-min": "10ms",
+          "x-max": "168h",
+          "default": "1h",
+          "examples": [
+            "1h"
+          ],
+          "markdownDescription": "Waits double from `first` up to this.\n\nAllowed: duration 10ms to 168h.\n\nDefault: 1h.",
+          "patternErrorMessage": "Not allowed here; write duration 10ms to 168h."
+        },
+        "maxAge": {
+          "description": "An entry this old is given up after one more try.",
+          "type": "string",
+          "pattern": "^(?=.)([0-9]{1,12}h)?([0-9]{1,12}m)?([0-9]{1,12}s)?([0-9]{1,12}ms)?$",
+          "x-format": "duration",
+          "x-min": "10ms",
+          "x-max": "8760h",
+          "default": "12h",
+          "examples": [
+            "12h"
+          ],
+          "markdownDescription": "An entry this old is given up after one more try.\n\nAllowed: duration 10ms to 8760h.\n\nDefault: 12h.",
+          "patternErrorMessage": "Not allowed here; write duration 10ms to 8760h."
+        },
+        "maxAttempts": {
+          "description": "Redeliveries after which an entry is given up; what breaker, budget or gate kept from being sent does not count.",
+          "type": "integer",
+          "minimum": 1,
+          "maximum": 1000,
+          "default": 24,
+          "examples": [
+            24
+          ],
+          "markdownDescription": "Redeliveries after which an entry is given up; what breaker, budget or gate kept from being sent does not count.\n\nAllowed: whole number 1 to 1000.\n\nDefault: 24."
+        },
+        "maxBytes": {
+          "description": "Of all entries of the store together, at most 10 000. What has ended makes room, oldest first; when what waits fills it, calls are not parked.",
+          "type": "string",
+          "pattern": "^[0-9]{1,15}(B|KiB|MiB|GiB)$",
+          "x-format": "size",
+          "x-min": "4KiB",
+          "x-max": "16GiB",
+          "default": "64MiB",
+          "examples": [
+            "64MiB"
+          ],
+          "markdownDescription": "Of all entries of the store together, at most 10 000. What has ended makes room, oldest first; when what waits fills it, calls are not parked.\n\nAllowed: size 4KiB to 16GiB.\n\nDefault: 64MiB.",
+          "patternErrorMessage": "Not allowed here; write size 4KiB to 16GiB."
+        },
+        "onParked": {
+          "description": "Told by POST (JSON) of each call that was parked.",
+          "type": "string",
+          "pattern": "^https?://[^\\s]+$",
+          "maxLength": 2000,
+          "x-allowed": "http:// or https:// and a host",
+          "x-default": "none",
+          "examples": [
+            "http://hooks.internal/parked"
+          ],
+          "markdownDescription": "Told by POST (JSON) of each call that was parked.\n\nAllowed: http:// or https:// and a host.\n\nDefault: none.",
+          "patternErrorMessage": "Not allowed here; write http:// or https:// and a host."
+        },
+        "onDead": {
+          "description": "Told by POST (JSON) of each entry that was given up.",
+          "type": "string",
+          "pattern": "^https?://[^\\s]+$",
+          "maxLength": 2000,
+          "x-allowed": "http:// or https:// and a host",
+          "x-default": "none",
+          "examples": [
+            "http://hooks.internal/dead"
+          ],
+          "markdownDescription": "Told by POST (JSON) of each entry that was given up.\n\nAllowed: http:// or https:// and a host.\n\nDefault: none.",
+          "patternErrorMessage": "Not allowed here; write http:// or https:// and a host."
+        },
+        "keyFile": {
+          "description": "File of at least 16 random bytes with which `secretHeaders` are encrypted (AES-256-GCM). Without it they are not stored, so the redelivery goes without them.",
+          "type": "string",
+          "pattern": "^/[^\\s]*$",
+          "maxLength": 1000,
+          "x-allowed": "an absolute path",
+          "x-default": "none",
+          "examples": [
+            "/etc/forbear/park.key"
+          ],
+          "markdownDescription": "File of at least 16 random bytes with which `secretHeaders` are encrypted (AES-256-GCM). Without it they are not stored, so the redelivery goes without them.\n\nAllowed: an absolute path.\n\nDefault: none.",
+          "patternErrorMessage": "Not allowed here; write an absolute path."
+        },
+        "secretHeaders": {
+          "description": "Headers that are stored encrypted, or not at all.",
+          "type": "array",
+          "maxItems": 50,
+          "uniqueItems": true,
+          "items": {
+            "type": "string",
+            "pattern": "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$",
+            "x-allowed": "a header name",
+            "examples": [
+              "Authorization"
+            ],
+            "patternErrorMessage": "Not allowed here; write a header name."
+          },
+          "default": [
+            "Authorization",
+            "Cookie",
+            "X-Api-Key"
+          ],
+          "examples": [
+            [
+              "Authorization",
+              "Cookie"
+            ]
+          ],
+          "markdownDescription": "Headers that are stored encrypted, or not at all.\n\nAllowed: list; each: a header name.\n\nDefault: [Authorization,Cookie,X-Api-Key]."
         }
       }
     },

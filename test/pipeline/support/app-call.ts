@@ -28,6 +28,10 @@ export class AppBody implements RequestBody {
     return this.untouched || this.bytes <= this.#maxBytes
   }
 
+  whole(): Uint8Array | null {
+    return this.complete && this.replayable ? new Uint8Array(this.bytes) : null
+  }
+
   capture(maxBytes: number): void {
     this.#maxBytes = maxBytes
   }

@@ -2,6 +2,7 @@ import { afterEach, expect, vi } from 'vitest'
 import type { Timer } from '../../../src/clock/clock.js'
 import { VirtualClock } from '../../../src/clock/virtual-clock.js'
 import { unmatchedUpstream } from '../../../src/core/unmatched.js'
+import type { Parking } from '../../../src/pipeline/parking.js'
 import { Pipeline } from '../../../src/pipeline/pipeline.js'
 import type { RequestAddress } from '../../../src/pipeline/ports.js'
 import type { UpgradeDecision } from '../../../src/pipeline/upgrade-ports.js'
@@ -23,6 +24,7 @@ export interface StageOptions {
   readonly random?: () => number
   readonly upstreams?: readonly UpstreamPart[]
   readonly invalid?: readonly string[]
+  readonly parking?: Parking
   /** As `--unmatched`; default `refuse`. */
   readonly unmatched?: 'refuse' | 'tunnel'
 }
@@ -63,6 +65,7 @@ export class Stage {
         sink: { emit: event => void this.events.push(event) },
         transport: new FaultTransport(this.upstream, clock),
         fallbackFile: path => (path === '/there' ? new TextEncoder().encode('from the file') : null),
+        parking: options.parking ?? null,
         newKey: () => `minted-${++this.#keys}`,
         decodeBody,
         connections: () => 0,

@@ -1,0 +1,229 @@
+/** The embedded store: LevelDB in a directory of its own, which one process may have open. */
+import { chmod, mkdir } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { isMainThread } from 'node:worker_threads'
+import type { Timer } from '../clock/clock.js'
+import { cancels, type Sameness } from '../core/park.js'
+import { LevelIndex } from './level-index.js'
+import { afterVerdict, digest, ended, type ParkedRecord, recordBytes, revived } from './record.js'
+import { CONCURRENCY, type Deliver, MAX_TOLD, type ParkStore, type StoreDeps, type Usage } from './store.js'
+
+type Level = import('classic-level').ClassicLevel<string, Buffer>
+type Operation = { type: 'put'; key: string; value: Buffer } | { type: 'del'; key: string }
+
+/** Only its owner may enter, so nobody else reads what LevelDB writes into it. */
+const DIRECTORY_MODE = 0o700
+const FOLDER = 'parked'
+
+/** Makes the directory if it is missing. Rejects with what a person can act on. */
+export async function openLevelStore(directory: string, deps: StoreDeps): Promise<LevelStore> {
+  const path = join(directory, FOLDER)
+  await mkdir(path, { recursive: true, mode: DIRECTORY_MODE })
+  await chmod(path, DIRECTORY_MODE)
+  // LevelDB makes files whenever it likes; the sidecar itself makes none.
+  if (isMainThread) process.umask(0o077)
+  // CommonJS: now and then import() of it gives nothing on Node 20.
+  const { ClassicLevel } = createRequire(import.meta.url)('classic-level') as typeof import('classic-level')
+  const db: Level = new ClassicLevel(path, { keyEncoding: 'utf8', valueEncoding: 'buffer' })
+  try {
+    await db.open()
+  } catch (error) {
+    throw new Error(openingText(path, error))
+  }
+  const store = new LevelStore(db, deps)
+  await store.load()
+  return store
+}
+
+function openingText(path: string, error: unknown): string {
+  const { cause, message } = error as Error & { cause?: Error & { code?: string } }
+  return cause?.code === 'LEVEL_LOCKED'
+    ? `${path} is in use by another process`
+    : `${path}: ${cause?.message ?? message}`
+}
+
+export class LevelStore implements ParkStore {
+  readonly #db: Level
+  readonly #deps: StoreDeps
+  readonly #index = new LevelIndex()
+  #deliver: Deliver | null = null
+  #timer: Timer | null = null
+  #underWay = 0
+  #closed = false
+
+  constructor(db: Level, deps: StoreDeps) {
+    this.#db = db
+    this.#deps = deps
+  }
+
+  async load(): Promise<void> {
+    for await (const [key, value] of this.#db.iterator({ gte: 'r!', lt: 'r"' })) {
+      try {
+        this.#index.put(JSON.parse(value.toString()) as ParkedRecord)
+      } catch (error) {
+        this.#deps.onTrouble(`the entry ${key.slice(2)} cannot be read and is left alone: ${(error as Error).message}`)
+      }
+    }
+  }
+
+  usage(): Usage {
+    return this.#index.usage()
+  }
+
+  hasRoom(bytes: number, maxBytes: number): boolean {
+    return this.#index.hasRoom(bytes, maxBytes)
+  }
+
+  async add(record: ParkedRecord, body: Uint8Array): Promise<'added' | 'full'> {
+    const bytes = recordBytes(record)
+    const { maxBytes } = record.settings
+    if (this.#closed || !this.#index.hasRoom(bytes, maxBytes)) return 'full'
+    const removed = this.#index.makeRoom(bytes, maxBytes)
+    this.#index.put(record)
+    this.#index.claim(record.id)
+    const operations = removed.flatMap(removal)
+    operations.push(putRecord(record), { type: 'put', key: `b!${record.id}`, value: Buffer.from(body) })
+    try {
+      // Both or neither, and on disk before the app hears of it.
+      await this.#db.batch(operations, { sync: true })
+    } catch (error) {
+      this.#index.remove(record.id)
+      throw error
+    }
+    this.#index.release(record.id)
+    this.#arm()
+    return 'added'
+  }
+
+  start(deliver: Deliver): void {
+    this.#deliver = deliver
+    this.#arm()
+  }
+
+  async list(): Promise<readonly ParkedRecord[]> {
+    const records: ParkedRecord[] = []
+    for (const id of this.#index.ids()) {
+      const record = await this.#read(id)
+      if (record !== null) records.push(record)
+    }
+    return records
+  }
+
+  async get(id: string): Promise<{ record: ParkedRecord; body: Uint8Array | null } | null> {
+    const record = await this.#read(id)
+    return record === null ? null : { record, body: (await this.#db.get(`b!${id}`)) ?? null }
+  }
+
+  async retry(id: string): Promise<boolean> {
+    const entry = this.#index.get(id)
+    if (entry === undefined || entry.claimed || (entry.state !== 'waiting' && entry.state !== 'dead')) return false
+    const record = await this.#read(id)
+    if (record === null) return false
+    await this.#save(revived(record, this.#deps.clock.wallMs()))
+    this.#arm()
+    return true
+  }
+
+  async drop(id: string): Promise<boolean> {
+    const entry = this.#index.get(id)
+    if (entry === undefined || entry.claimed) return false
+    this.#index.remove(id)
+    await this.#db.batch(removal(id), { sync: true })
+    return true
+  }
+
+  async cancel(success: Sameness): Promise<readonly ParkedRecord[]> {
+    if (this.usage().waiting === 0) return []
+    const hashed = { ...success, path: digest(success.path) }
+    const cancelled: ParkedRecord[] = []
+    for (const entry of this.#index.waiting(hashed.path)) {
+      if (!cancels(hashed, entry)) continue
+      // One that is under way comes back to find that it is over.
+      entry.state = 'cancelled'
+      const record = await this.#read(entry.id)
+      if (record === null) continue
+      cancelled.push(ended(record, 'cancelled', this.#deps.clock.wallMs()))
+      await this.#save(cancelled.at(-1) as ParkedRecord)
+    }
+    return cancelled
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    this.#timer?.cancel()
+    await this.#db.close()
+  }
+
+  async #read(id: string): Promise<ParkedRecord | null> {
+    const value = await this.#db.get(`r!${id}`)
+    if (value === undefined) return null
+    const record = JSON.parse(value.toString()) as ParkedRecord
+    const entry = this.#index.get(id)
+    return entry?.putOff == null ? record : { ...record, dueAtMs: entry.dueAtMs, last: entry.putOff }
+  }
+
+  /** A kill cannot take it back any more; a power cut can, and then it is redelivered once more. */
+  async #save(record: ParkedRecord): Promise<void> {
+    this.#index.put(record)
+    const done = record.state === 'delivered' || record.state === 'cancelled'
+    const told = done ? this.#index.beyondTold(MAX_TOLD).flatMap(removal) : []
+    const body: Operation[] = done ? [{ type: 'del', key: `b!${record.id}` }] : []
+    await this.#db.batch([putRecord(record), ...body, ...told])
+  }
+
+  /** Begins what is due, as far as it may, and waits for the next. */
+  #arm(): void {
+    this.#timer?.cancel()
+    const next = this.#index.nextDue()
+    if (this.#closed || this.#deliver === null || next === null || this.#underWay >= CONCURRENCY) return
+    const leftMs = next.dueAtMs - this.#deps.clock.wallMs()
+    this.#timer = this.#deps.clock.after(Math.max(0, leftMs), () => this.#begin(next.id))
+  }
+
+  #begin(id: string): void {
+    const entry = this.#index.get(id)
+    // A timer may fire a little early, or the clock on the wall have been set back.
+    if (entry !== undefined && entry.dueAtMs <= this.#deps.clock.wallMs() && this.#index.claim(id)) {
+      this.#underWay += 1
+      void this.#deliverOne(id).finally(() => {
+        this.#underWay -= 1
+        this.#arm()
+      })
+    }
+    this.#arm()
+  }
+
+  async #deliverOne(id: string): Promise<void> {
+    try {
+      const found = await this.get(id)
+      if (found === null || this.#deliver === null) return
+      const verdict = await this.#deliver(found.record, found.body ?? new Uint8Array())
+      const entry = this.#index.get(id)
+      if (this.#closed || entry === undefined || (entry.state !== 'waiting' && verdict.next !== 'delivered')) return
+      if (verdict.next === 'later' && !verdict.counted) this.#index.putOff(id, verdict.dueAtMs, verdict.why)
+      else await this.#save(afterVerdict(found.record, verdict, this.#deps.clock.wallMs()))
+    } catch (error) {
+      if (this.#closed) return
+      this.#deps.onTrouble(`the entry ${id} could not be read or written: ${(error as Error).message}`)
+      this.#index.putOff(id, this.#deps.clock.wallMs() + TROUBLE_PAUSE_MS, 'the store failed')
+    } finally {
+      this.#index.release(id)
+    }
+  }
+}
+
+/** A disk that fails is not asked again at once. */
+const TROUBLE_PAUSE_MS = 10_000
+
+function putRecord(record: ParkedRecord): Operation {
+  return { type: 'put', key: `r!${record.id}`, value: Buffer.from(JSON.stringify(record)) }
+}
+
+function removal(id: string): Operation[] {
+  return [
+    { type: 'del', key: `r!${id}` },
+    { type: 'del', key: `b!${id}` },
+  ]
+}
