@@ -87,7 +87,6 @@ export class Line {
   get length(): number {
     return this.#queue.length
   }
-
   /** Nobody waits here. */
   get empty(): boolean {
     return this.#queue.first === null
@@ -106,6 +105,10 @@ export class Line {
   join(member: LineMember): void {
     this.#joined += 1
     this.#queue.push(member)
+  }
+
+  onLeft(): void {
+    this.#queue.onLeft()
   }
 
   /** Returns to the front: it came before everyone who stands here. */
@@ -129,9 +132,8 @@ export class Line {
     if (this.#sending) return
     this.#sending = true
     for (let member = this.#queue.shift(); member !== null; member = this.#queue.shift()) {
-      if (!member.onTurn()) continue
       this.#pacer.take(this.#clock.nowMs())
-      break
+      if (member.onTurn()) break
     }
     this.#sending = false
   }
@@ -196,6 +198,8 @@ export class Line {
       if (sent === 'one') state.credit -= 1
     }
     if (this.#state !== state) return
+    // What the pace kept back is not saved up either.
+    state.credit = Math.min(state.credit, 1 + (RAMP_STEP_MS / 1000) * state.ramp.ratePerSec)
     if (this.#queue.first === null) this.#state = { kind: 'idle' }
     else this.#timer = this.#clock.after(TICK_MS, this.#tick)
   }
@@ -212,9 +216,7 @@ export class Line {
   /** Lets the first go, if there is one and the pace allows it. */
   #sendPaced(nowMs: number): 'one' | 'dropped' | 'none' {
     if (this.#queue.first === null || !this.#pacer.tryTake(nowMs)) return 'none'
-    if (this.#queue.shift()?.onTurn() === true) return 'one'
-    this.#pacer.giveBack(nowMs)
-    return 'dropped'
+    return this.#queue.shift()?.onTurn() === true ? 'one' : 'dropped'
   }
 
   #step(state: Ramping, nowMs: number): void {
@@ -224,8 +226,7 @@ export class Line {
     state.unjudged += 1
     if (state.good + state.bad >= LEAST_ANSWERS || state.unjudged >= STEPS_PER_VERDICT) this.#judge(state)
     if (state.steps < STEPS_PER_LOOK) return
-    const stays = this.length >= state.lengthThen
-    if (state.caution === 0 && state.full && stays) state.ramp = raiseCeiling(state.ramp)
+    if (state.caution === 0 && state.full && this.length >= state.lengthThen) state.ramp = raiseCeiling(state.ramp)
     state.steps = 0
     state.lengthThen = this.length
     state.full = atCeiling(state.ramp)

@@ -1,6 +1,9 @@
 /** A call that stands in line; the line calls it when its turn has come. */
 export interface LineMember {
-  /** May try to start now. `false` = it is answered instead, so the turn is the next one's. */
+  /**
+   * May try to start now; the pace has counted it, and it gives that back if it is not sent after all. `false` = it is
+   * answered instead, so the turn is the next one's.
+   */
   onTurn(): boolean
   readonly inLine: boolean
   /** What it waits for will never come. */
@@ -13,9 +16,14 @@ const SLACK = 1024
 export class MemberQueue {
   #members: LineMember[] = []
   #head = 0
+  #someLeft = false
 
-  /** Those who have left and were not passed yet included. */
   get length(): number {
+    if (this.#someLeft) {
+      this.#members = this.#members.slice(this.#head).filter(({ inLine }) => inLine)
+      this.#head = 0
+      this.#someLeft = false
+    }
     return this.#members.length - this.#head
   }
 
@@ -28,6 +36,11 @@ export class MemberQueue {
     this.#members = []
     this.#head = 0
     return null
+  }
+
+  /** A member is in line no more; it need not say so after its turn. */
+  onLeft(): void {
+    this.#someLeft = true
   }
 
   push(member: LineMember): void {

@@ -76,6 +76,7 @@ export class Wait implements SlotWaiter, LineMember, Waiter {
     const { deps, lane, deadlineMs } = this.#exchange
     const nowMs = deps.clock.nowMs()
     const p95Ms = lane.latency.quantile(0.95, nowMs) ?? 0
+    this.#exchange.paced = true
     // With less than a typical answer's time left the call would only load the upstream.
     if (deadlineMs - nowMs >= p95Ms) this.#exchange.resume('turn')
     else this.#exchange.giveUp(lane.guard.heldBy)
@@ -108,6 +109,7 @@ export class Wait implements SlotWaiter, LineMember, Waiter {
   leave(): void {
     if (this.#place === null) return
     const { deps, lane } = this.#exchange
+    if (this.#place === 'line') lane.guard.line.onLeft()
     this.#place = null
     this.#timer?.cancel()
     this.#timer = null

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { checkEveryEnding, Stage } from './support/stage.js'
-import { type Play, reply } from './support/upstream.js'
+import { hang, type Play, reply } from './support/upstream.js'
 
 checkEveryEnding()
 
@@ -266,5 +266,32 @@ describe('a pace that learns', () => {
     await stage.finish()
     expect(stage.status().pace).toEqual({ mode: 'auto', ratePerSec: Number.POSITIVE_INFINITY })
     for (const call of stage.calls) expect(stage.finishedOf(call).waitedMs).toBe(0)
+  })
+})
+
+describe('who hangs up under a pace', () => {
+  it('while it stands in line makes no later call wait for it', async () => {
+    const stage = new Stage({ ...fixed(1), timeouts: { totalMs: 5000 } })
+    const leaving = Array.from({ length: 9 }, (_, n) => stage.get(`/leaving/${n}`))
+    await stage.run(10)
+    for (const call of leaving.slice(2)) call.hangUp()
+    // All the turns within total were taken by those who have gone.
+    stage.get('/b')
+    stage.get('/c')
+    await stage.run(5000)
+    expect(stage.upstream.paths).toEqual(['/leaving/0', '/leaving/1', '/b', '/c'])
+  })
+
+  it('with its turn, but without a slot, leaves its turn to the next', async () => {
+    const stage = new Stage({ ...fixed(1), limits: { maxInFlight: 1 } })
+    stage.upstream.plays(hang(), reply(200))
+    const [first, second] = [stage.get('/1'), stage.get('/2')]
+    await stage.run(1500)
+    // The second has had its turn and waits for the slot of the first.
+    second?.hangUp()
+    first?.hangUp()
+    stage.get('/3')
+    await stage.run(10)
+    expect(stage.upstream.paths).toEqual(['/1', '/3'])
   })
 })
