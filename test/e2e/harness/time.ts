@@ -5,11 +5,14 @@ export { sleep }
 
 export const nowMs = (): number => performance.now()
 
-/** Polls `probe` until it gives something truthy and returns that; throws with `what` after `withinMs`. */
+/**
+ * Polls `probe` until it gives something truthy and returns that; throws with `what` after `withinMs`. The default is how
+ * long a machine with better things to do may take, and says nothing of how long anything should.
+ */
 export async function until<T>(
   what: string,
   probe: () => T | Promise<T>,
-  withinMs = 5_000,
+  withinMs = 15_000,
 ): Promise<Exclude<T, undefined | null | false | 0 | ''>> {
   const deadlineMs = nowMs() + withinMs
   for (;;) {
