@@ -55,16 +55,21 @@ export class LevelIndex {
     return this.#waitingBytes + bytes <= maxBytes && this.#waiting < MAX_ENTRIES
   }
 
-  /** Forgets the oldest of what has ended until there is room; gives their ids. */
-  makeRoom(bytes: number, maxBytes: number): string[] {
+  /** Forgets the oldest of what has ended until there is room; gives them. */
+  makeRoom(bytes: number, maxBytes: number): IndexEntry[] {
     if (this.#bytes + bytes <= maxBytes && this.#entries.size < MAX_ENTRIES) return []
-    const removed: string[] = []
-    for (const { id } of this.#ended()) {
+    const removed: IndexEntry[] = []
+    for (const entry of this.#ended()) {
       if (this.#bytes + bytes <= maxBytes && this.#entries.size < MAX_ENTRIES) break
-      this.remove(id)
-      removed.push(id)
+      this.remove(entry.id)
+      removed.push(entry)
     }
     return removed
+  }
+
+  /** It could not be removed after all. */
+  restore(entry: IndexEntry): void {
+    this.#count(entry, 1)
   }
 
   /** Forgets the oldest of more than so many delivered and cancelled ones; gives their ids. */
