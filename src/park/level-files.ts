@@ -18,6 +18,7 @@ interface Write {
 const DIRECTORY_MODE = 0o700
 /** Pause before it is opened anew once more, ms. */
 const MEND_AGAIN_MS = 5000
+const READ_AHEAD_BYTES = 256 * 1024
 /** Opening writes what the log holds into a table, twice the size of LevelDB's buffer at most. */
 const MEND_BYTES = 8 * 2 ** 20
 
@@ -71,7 +72,7 @@ export class LevelFiles {
   }
 
   entries(range: { gte: string; lt: string }): AsyncIterable<[string, Buffer]> {
-    return this.#db.iterator(range)
+    return this.#db.iterator({ ...range, highWaterMarkBytes: READ_AHEAD_BYTES })
   }
 
   /** All of it or nothing, and on disk once it resolves. */

@@ -41,11 +41,6 @@ export class LevelIndex {
     return this.#entries.get(id)
   }
 
-  /** In the order of their parking: an id begins with the time. */
-  ids(): string[] {
-    return [...this.#entries.keys()].sort()
-  }
-
   usage(): Usage {
     return { waiting: this.#waiting, dead: this.#dead, bytes: this.#bytes }
   }

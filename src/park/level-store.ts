@@ -4,10 +4,12 @@ import type { Timer } from '../clock/clock.js'
 import { cancels, type Sameness } from '../core/park.js'
 import { type LevelFiles, type Operation, openLevelFiles } from './level-files.js'
 import { LevelIndex } from './level-index.js'
-import { afterVerdict, digest, ended, type ParkedRecord, recordBytes, revived } from './record.js'
+import { afterVerdict, digest, ended, isRecord, type ParkedRecord, recordBytes, revived } from './record.js'
 import { CONCURRENCY, type Deliver, MAX_TOLD, type ParkStore, type StoreDeps, type Usage } from './store.js'
 
 const FOLDER = 'parked'
+/** In the order of their parking: an id begins with the time. */
+const RECORDS = { gte: 'r!', lt: 'r"' }
 
 /** Makes the directory if it is missing. Rejects with what a person can act on. */
 export async function openLevelStore(directory: string, deps: StoreDeps): Promise<LevelStore> {
@@ -31,9 +33,11 @@ export class LevelStore implements ParkStore {
   }
 
   async load(): Promise<void> {
-    for await (const [key, value] of this.#files.entries({ gte: 'r!', lt: 'r"' })) {
+    for await (const [key, value] of this.#files.entries(RECORDS)) {
       try {
-        this.#index.put(JSON.parse(value.toString()) as ParkedRecord)
+        const record: unknown = JSON.parse(value.toString())
+        if (!isRecord(record) || key !== `r!${record.id}`) throw new Error('it is no parked call')
+        this.#index.put(record)
       } catch (error) {
         this.#deps.onTrouble(`the entry ${key.slice(2)} cannot be read and is left alone: ${(error as Error).message}`)
       }
@@ -77,9 +81,8 @@ export class LevelStore implements ParkStore {
 
   async list(): Promise<readonly ParkedRecord[]> {
     const records: ParkedRecord[] = []
-    for (const id of this.#index.ids()) {
-      const record = await this.#read(id)
-      if (record !== null) records.push(record)
+    for await (const [key, value] of this.#files.entries(RECORDS)) {
+      if (this.#index.get(key.slice(2)) !== undefined) records.push(this.#asOfNow(value))
     }
     return records
   }
@@ -92,11 +95,17 @@ export class LevelStore implements ParkStore {
   async retry(id: string): Promise<boolean> {
     const entry = this.#index.get(id)
     if (entry === undefined || entry.claimed || (entry.state !== 'waiting' && entry.state !== 'dead')) return false
-    const record = await this.#read(id)
-    if (record === null) return false
-    await this.#save(revived(record, this.#deps.clock.wallMs()))
-    this.#arm()
-    return true
+    // Else it could be delivered in between, and the record that was read would bring it back.
+    entry.claimed = true
+    try {
+      const record = await this.#read(id)
+      if (record === null) return false
+      await this.#save(revived(record, this.#deps.clock.wallMs()))
+      return true
+    } finally {
+      this.#index.release(id)
+      this.#arm()
+    }
   }
 
   async drop(id: string): Promise<boolean> {
@@ -112,12 +121,12 @@ export class LevelStore implements ParkStore {
     return true
   }
 
-  async cancel(success: Sameness): Promise<readonly ParkedRecord[]> {
+  async cancel(success: Sameness, except?: string): Promise<readonly ParkedRecord[]> {
     if (this.usage().waiting === 0) return []
     const hashed = { ...success, path: digest(success.path) }
     const cancelled: ParkedRecord[] = []
     for (const entry of this.#index.waiting(hashed.path)) {
-      if (!cancels(hashed, entry)) continue
+      if (entry.id === except || !cancels(hashed, entry)) continue
       // One that is under way comes back to find that it is over.
       entry.state = 'cancelled'
       const record = await this.#read(entry.id)
@@ -137,9 +146,12 @@ export class LevelStore implements ParkStore {
 
   async #read(id: string): Promise<ParkedRecord | null> {
     const value = await this.#files.read(`r!${id}`)
-    if (value === undefined) return null
+    return value === undefined ? null : this.#asOfNow(value)
+  }
+
+  #asOfNow(value: Buffer): ParkedRecord {
     const record = JSON.parse(value.toString()) as ParkedRecord
-    const entry = this.#index.get(id)
+    const entry = this.#index.get(record.id)
     return entry?.putOff == null ? record : { ...record, dueAtMs: entry.dueAtMs, last: entry.putOff }
   }
 
