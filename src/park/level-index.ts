@@ -109,7 +109,9 @@ export class LevelIndex {
 
   #ended(): IndexEntry[] {
     const ended = [...this.#entries.values()].filter(entry => entry.endedAtMs !== null && !entry.claimed)
-    return ended.sort((a, b) => (a.endedAtMs ?? 0) - (b.endedAtMs ?? 0))
+    // The dead ones last: somebody may still want to send them.
+    const rank = ({ state }: IndexEntry): number => (state === 'dead' ? 1 : 0)
+    return ended.sort((a, b) => rank(a) - rank(b) || (a.endedAtMs ?? 0) - (b.endedAtMs ?? 0))
   }
 
   #count(entry: IndexEntry, sign: 1 | -1): void {

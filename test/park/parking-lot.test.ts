@@ -84,6 +84,8 @@ function call(more: Partial<ParkCall> = {}): ParkCall {
       'k1',
       'Authorization',
       'Bearer s3cret',
+      'Proxy-Authorization',
+      'Basic s3cret',
       'forbear-attempt',
       '2',
     ],

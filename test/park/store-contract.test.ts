@@ -315,6 +315,22 @@ describe('a store in a directory', () => {
     await expect(open()).rejects.toThrow('in use by another process')
   })
 
+  base('makes room by what is done before it forgets what is dead', async () => {
+    const store = await (await opener('directory'))()
+    const settings = { ...SETTINGS, maxBytes: 4096 }
+    const verdicts = [DEAD, DELIVERED]
+    store.start(async () => verdicts.shift() ?? DELIVERED)
+    const [dead, done] = [record({ settings }), record({ settings })]
+    for (const each of [dead, done]) {
+      await store.add(each, BODY)
+      await until('it has ended', async () => (await store.get(each.id))?.record.state !== 'waiting')
+    }
+    while ((await store.get(done.id)) !== null) {
+      expect(await store.add(record({ ...LATER, settings }), BODY)).toBe('added')
+    }
+    expect(await store.get(dead.id)).toMatchObject({ record: { state: 'dead' } })
+  })
+
   base('leaves alone what is no entry, says so, and serves the rest', async () => {
     const dir = await mkdtemp(join(tmpdir(), 'forbear-park-'))
     endings.push(() => rm(dir, { recursive: true, force: true }))

@@ -604,7 +604,7 @@ export interface Park {
    */
   maxAttempts?: number
   /**
-   * Of all entries of the store together, at most 10 000. What has ended makes room, oldest first; when what waits fills it, calls are not parked.
+   * Of all entries of the store together, at most 10 000. What has ended makes room, oldest first, and what is dead last; when what waits fills it, calls are not parked.
    */
   maxBytes?: string
   /**

@@ -1948,7 +1948,7 @@ export const SCHEMA: JsonSchema = {
           "markdownDescription": "Redeliveries after which an entry is given up; what breaker, budget or gate kept from being sent does not count.\n\nAllowed: whole number 1 to 1000.\n\nDefault: 24."
         },
         "maxBytes": {
-          "description": "Of all entries of the store together, at most 10 000. What has ended makes room, oldest first; when what waits fills it, calls are not parked.",
+          "description": "Of all entries of the store together, at most 10 000. What has ended makes room, oldest first, and what is dead last; when what waits fills it, calls are not parked.",
           "type": "string",
           "pattern": "^[0-9]{1,15}(B|KiB|MiB|GiB)$",
           "x-format": "size",
@@ -1958,7 +1958,7 @@ export const SCHEMA: JsonSchema = {
           "examples": [
             "64MiB"
           ],
-          "markdownDescription": "Of all entries of the store together, at most 10 000. What has ended makes room, oldest first; when what waits fills it, calls are not parked.\n\nAllowed: size 4KiB to 16GiB.\n\nDefault: 64MiB.",
+          "markdownDescription": "Of all entries of the store together, at most 10 000. What has ended makes room, oldest first, and what is dead last; when what waits fills it, calls are not parked.\n\nAllowed: size 4KiB to 16GiB.\n\nDefault: 64MiB.",
           "patternErrorMessage": "Not allowed here; write size 4KiB to 16GiB."
         },
         "onParked": {
