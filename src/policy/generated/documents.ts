@@ -506,7 +506,7 @@ export interface Throttle {
   window?: string
 }
 /**
- * Rehearses a bad day of the upstream: a share of the attempts is delayed, answered in its place or cut off. Only while an operator has switched it on (`POST /faults/on?for=10m` of the admin port); otherwise it does nothing.
+ * Rehearses a bad day of the upstream: a share of the attempts is delayed, answered in its place or cut off. Only while an operator has switched it on (`POST /faults/on?for=10m` of the admin port); otherwise it does nothing. Redeliveries of parked calls are spared.
  */
 export interface Fault {
   /**

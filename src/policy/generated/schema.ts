@@ -1805,7 +1805,7 @@ export const SCHEMA: JsonSchema = {
     },
     "fault": {
       "title": "Fault",
-      "description": "Rehearses a bad day of the upstream: a share of the attempts is delayed, answered in its place or cut off. Only while an operator has switched it on (`POST /faults/on?for=10m` of the admin port); otherwise it does nothing.",
+      "description": "Rehearses a bad day of the upstream: a share of the attempts is delayed, answered in its place or cut off. Only while an operator has switched it on (`POST /faults/on?for=10m` of the admin port); otherwise it does nothing. Redeliveries of parked calls are spared.",
       "type": "object",
       "additionalProperties": false,
       "properties": {
