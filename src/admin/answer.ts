@@ -1,5 +1,6 @@
 /** What a page answers, as a value; `http-server` puts it on the wire. */
 import { STATUS_CODES } from 'node:http'
+import { storeText } from '../core/park.js'
 
 export interface Answer {
   readonly status: number
@@ -32,7 +33,7 @@ export function methodNotAllowed(allow: string): Answer {
 function plain(value: unknown): unknown {
   if (value === Number.POSITIVE_INFINITY) return 'none'
   // The address of a store may hold a password.
-  if (typeof value === 'string') return value.replace(/^(rediss?:\/\/)[^@/]*@/, '$1***@')
+  if (typeof value === 'string') return /^rediss?:/.test(value) ? storeText(value) : value
   if (value instanceof Set) return [...value].map(plain)
   if (value instanceof Map) return Object.fromEntries([...value].map(([key, each]) => [String(key), plain(each)]))
   if (Array.isArray(value)) return value.map(plain)

@@ -30,6 +30,8 @@ const REPLACING_METHODS: ReadonlySet<string> = new Set(['PUT', 'DELETE', 'PATCH'
 const JITTER_RATIO = 0.2
 /** Longest wait after a redelivery that breaker, budget or gate kept from being sent. */
 const MAX_POSTPONE_MS = 30_000
+/** The last redelivery of an entry, at the end of its time, may be so late. */
+const LATE_MS = 60_000
 
 /** Endings that a later repetition may mend. `bad-request`, `loop` and the like are not among them. */
 const PARKABLE: ReadonlySet<Outcome> = new Set<Outcome>([
@@ -113,6 +115,8 @@ export interface ParkedFacts {
   /** It carries a key of the app's. */
   readonly keyed: boolean
   readonly conditional: boolean
+  /** Somebody wants it to be sent. */
+  readonly byHand: boolean
 }
 
 export type Verdict =
@@ -120,6 +124,19 @@ export type Verdict =
   /** `counted`: it was a redelivery, not only a wish. */
   | { readonly next: 'later'; readonly dueAtMs: number; readonly counted: boolean; readonly why: string }
   | { readonly next: 'dead'; readonly counted: boolean; readonly why: string }
+
+/** What becomes of an entry that is not worth a redelivery; `null` = it is sent. */
+export function verdictUnsent(
+  { parkedAtMs, byHand }: ParkedFacts,
+  { maxAgeMs }: Pick<ParkSettings, 'maxAgeMs'>,
+  bodyWhole: boolean,
+  nowMs: number,
+): Verdict | null {
+  if (!bodyWhole) return { next: 'dead', counted: false, why: 'its body is damaged' }
+  // Whoever was away for long: by now the upstream may know the key no more.
+  const tooLate = !byHand && nowMs > parkedAtMs + maxAgeMs + LATE_MS
+  return tooLate ? { next: 'dead', counted: false, why: 'older than maxAge' } : null
+}
 
 /** What becomes of an entry after a redelivery. */
 export function verdictOn(
@@ -177,7 +194,12 @@ export function cancels(success: Sameness, parked: Sameness): boolean {
     return false
   if (parked.arrivedAtMs > success.arrivedAtMs) return false
   if (success.key !== null && success.key === parked.key) return true
-  return REPLACING_METHODS.has(success.method)
+  return replaces(success.method)
+}
+
+/** Of calls to one target with this method the last one counts. */
+export function replaces(method: string): boolean {
+  return REPLACING_METHODS.has(method)
 }
 
 /** `idempotency-key: abc` of the first of `keyHeaders` that the app set. */
@@ -213,4 +235,10 @@ export interface ParkedStatus {
   readonly bytes: number
   /** Why stores are not open, where they are not. */
   readonly problems: readonly string[]
+}
+
+/** The address of a store as it may be shown: it may hold a password. */
+export function storeText(location: string): string {
+  // To the last @, for whoever writes one into a password, or a slash; the query may hold one, too.
+  return location.startsWith('/') ? location : location.replace(/\/\/.*@/s, '//***@').replace(/\?.*/s, '?***')
 }

@@ -41,11 +41,6 @@ export class LevelIndex {
     return this.#entries.get(id)
   }
 
-  /** In the order of their parking: an id begins with the time. */
-  ids(): string[] {
-    return [...this.#entries.keys()].sort()
-  }
-
   usage(): Usage {
     return { waiting: this.#waiting, dead: this.#dead, bytes: this.#bytes }
   }
@@ -55,16 +50,21 @@ export class LevelIndex {
     return this.#waitingBytes + bytes <= maxBytes && this.#waiting < MAX_ENTRIES
   }
 
-  /** Forgets the oldest of what has ended until there is room; gives their ids. */
-  makeRoom(bytes: number, maxBytes: number): string[] {
+  /** Forgets the oldest of what has ended until there is room; gives them. */
+  makeRoom(bytes: number, maxBytes: number): IndexEntry[] {
     if (this.#bytes + bytes <= maxBytes && this.#entries.size < MAX_ENTRIES) return []
-    const removed: string[] = []
-    for (const { id } of this.#ended()) {
+    const removed: IndexEntry[] = []
+    for (const entry of this.#ended()) {
       if (this.#bytes + bytes <= maxBytes && this.#entries.size < MAX_ENTRIES) break
-      this.remove(id)
-      removed.push(id)
+      this.remove(entry.id)
+      removed.push(entry)
     }
     return removed
+  }
+
+  /** It could not be removed after all. */
+  restore(entry: IndexEntry): void {
+    this.#count(entry, 1)
   }
 
   /** Forgets the oldest of more than so many delivered and cancelled ones; gives their ids. */
@@ -109,7 +109,9 @@ export class LevelIndex {
 
   #ended(): IndexEntry[] {
     const ended = [...this.#entries.values()].filter(entry => entry.endedAtMs !== null && !entry.claimed)
-    return ended.sort((a, b) => (a.endedAtMs ?? 0) - (b.endedAtMs ?? 0))
+    // The dead ones last: somebody may still want to send them.
+    const rank = ({ state }: IndexEntry): number => (state === 'dead' ? 1 : 0)
+    return ended.sort((a, b) => rank(a) - rank(b) || (a.endedAtMs ?? 0) - (b.endedAtMs ?? 0))
   }
 
   #count(entry: IndexEntry, sign: 1 | -1): void {

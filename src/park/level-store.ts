@@ -1,50 +1,25 @@
 /** The embedded store: LevelDB in a directory of its own, which one process may have open. */
-import { chmod, mkdir } from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { isMainThread } from 'node:worker_threads'
 import type { Timer } from '../clock/clock.js'
 import { cancels, type Sameness } from '../core/park.js'
+import { type LevelFiles, type Operation, openLevelFiles } from './level-files.js'
 import { LevelIndex } from './level-index.js'
-import { afterVerdict, digest, ended, type ParkedRecord, recordBytes, revived } from './record.js'
+import { afterVerdict, digest, ended, isRecord, type ParkedRecord, recordBytes, revived } from './record.js'
 import { CONCURRENCY, type Deliver, MAX_TOLD, type ParkStore, type StoreDeps, type Usage } from './store.js'
 
-type Level = import('classic-level').ClassicLevel<string, Buffer>
-type Operation = { type: 'put'; key: string; value: Buffer } | { type: 'del'; key: string }
-
-/** Only its owner may enter, so nobody else reads what LevelDB writes into it. */
-const DIRECTORY_MODE = 0o700
 const FOLDER = 'parked'
+/** In the order of their parking: an id begins with the time. */
+const RECORDS = { gte: 'r!', lt: 'r"' }
 
 /** Makes the directory if it is missing. Rejects with what a person can act on. */
 export async function openLevelStore(directory: string, deps: StoreDeps): Promise<LevelStore> {
-  const path = join(directory, FOLDER)
-  await mkdir(path, { recursive: true, mode: DIRECTORY_MODE })
-  await chmod(path, DIRECTORY_MODE)
-  // LevelDB makes files whenever it likes; the sidecar itself makes none.
-  if (isMainThread) process.umask(0o077)
-  // CommonJS: now and then import() of it gives nothing on Node 20.
-  const { ClassicLevel } = createRequire(import.meta.url)('classic-level') as typeof import('classic-level')
-  const db: Level = new ClassicLevel(path, { keyEncoding: 'utf8', valueEncoding: 'buffer' })
-  try {
-    await db.open()
-  } catch (error) {
-    throw new Error(openingText(path, error))
-  }
-  const store = new LevelStore(db, deps)
+  const store = new LevelStore(await openLevelFiles(join(directory, FOLDER), deps), deps)
   await store.load()
   return store
 }
 
-function openingText(path: string, error: unknown): string {
-  const { cause, message } = error as Error & { cause?: Error & { code?: string } }
-  return cause?.code === 'LEVEL_LOCKED'
-    ? `${path} is in use by another process`
-    : `${path}: ${cause?.message ?? message}`
-}
-
 export class LevelStore implements ParkStore {
-  readonly #db: Level
+  readonly #files: LevelFiles
   readonly #deps: StoreDeps
   readonly #index = new LevelIndex()
   #deliver: Deliver | null = null
@@ -52,15 +27,17 @@ export class LevelStore implements ParkStore {
   #underWay = 0
   #closed = false
 
-  constructor(db: Level, deps: StoreDeps) {
-    this.#db = db
+  constructor(files: LevelFiles, deps: StoreDeps) {
+    this.#files = files
     this.#deps = deps
   }
 
   async load(): Promise<void> {
-    for await (const [key, value] of this.#db.iterator({ gte: 'r!', lt: 'r"' })) {
+    for await (const [key, value] of this.#files.entries(RECORDS)) {
       try {
-        this.#index.put(JSON.parse(value.toString()) as ParkedRecord)
+        const record: unknown = JSON.parse(value.toString())
+        if (!isRecord(record) || key !== `r!${record.id}`) throw new Error('it is no parked call')
+        this.#index.put(record)
       } catch (error) {
         this.#deps.onTrouble(`the entry ${key.slice(2)} cannot be read and is left alone: ${(error as Error).message}`)
       }
@@ -82,13 +59,14 @@ export class LevelStore implements ParkStore {
     const removed = this.#index.makeRoom(bytes, maxBytes)
     this.#index.put(record)
     this.#index.claim(record.id)
-    const operations = removed.flatMap(removal)
+    const operations = removed.flatMap(({ id }) => removal(id))
     operations.push(putRecord(record), { type: 'put', key: `b!${record.id}`, value: Buffer.from(body) })
     try {
       // Both or neither, and on disk before the app hears of it.
-      await this.#db.batch(operations, { sync: true })
+      await this.#files.write(operations, removal(record.id))
     } catch (error) {
       this.#index.remove(record.id)
+      for (const entry of removed) this.#index.restore(entry)
       throw error
     }
     this.#index.release(record.id)
@@ -103,42 +81,52 @@ export class LevelStore implements ParkStore {
 
   async list(): Promise<readonly ParkedRecord[]> {
     const records: ParkedRecord[] = []
-    for (const id of this.#index.ids()) {
-      const record = await this.#read(id)
-      if (record !== null) records.push(record)
+    for await (const [key, value] of this.#files.entries(RECORDS)) {
+      if (this.#index.get(key.slice(2)) !== undefined) records.push(this.#asOfNow(value))
     }
     return records
   }
 
   async get(id: string): Promise<{ record: ParkedRecord; body: Uint8Array | null } | null> {
     const record = await this.#read(id)
-    return record === null ? null : { record, body: (await this.#db.get(`b!${id}`)) ?? null }
+    return record === null ? null : { record, body: (await this.#files.read(`b!${id}`)) ?? null }
   }
 
   async retry(id: string): Promise<boolean> {
     const entry = this.#index.get(id)
     if (entry === undefined || entry.claimed || (entry.state !== 'waiting' && entry.state !== 'dead')) return false
-    const record = await this.#read(id)
-    if (record === null) return false
-    await this.#save(revived(record, this.#deps.clock.wallMs()))
-    this.#arm()
-    return true
+    // Else it could be delivered in between, and the record that was read would bring it back.
+    entry.claimed = true
+    try {
+      const record = await this.#read(id)
+      if (record === null) return false
+      await this.#save(revived(record, this.#deps.clock.wallMs()))
+      return true
+    } finally {
+      this.#index.release(id)
+      this.#arm()
+    }
   }
 
   async drop(id: string): Promise<boolean> {
     const entry = this.#index.get(id)
     if (entry === undefined || entry.claimed) return false
     this.#index.remove(id)
-    await this.#db.batch(removal(id), { sync: true })
+    try {
+      await this.#files.write(removal(id))
+    } catch (error) {
+      this.#index.restore(entry)
+      throw error
+    }
     return true
   }
 
-  async cancel(success: Sameness): Promise<readonly ParkedRecord[]> {
+  async cancel(success: Sameness, except?: string): Promise<readonly ParkedRecord[]> {
     if (this.usage().waiting === 0) return []
     const hashed = { ...success, path: digest(success.path) }
     const cancelled: ParkedRecord[] = []
     for (const entry of this.#index.waiting(hashed.path)) {
-      if (!cancels(hashed, entry)) continue
+      if (entry.id === except || !cancels(hashed, entry)) continue
       // One that is under way comes back to find that it is over.
       entry.state = 'cancelled'
       const record = await this.#read(entry.id)
@@ -153,24 +141,26 @@ export class LevelStore implements ParkStore {
     if (this.#closed) return
     this.#closed = true
     this.#timer?.cancel()
-    await this.#db.close()
+    await this.#files.close()
   }
 
   async #read(id: string): Promise<ParkedRecord | null> {
-    const value = await this.#db.get(`r!${id}`)
-    if (value === undefined) return null
+    const value = await this.#files.read(`r!${id}`)
+    return value === undefined ? null : this.#asOfNow(value)
+  }
+
+  #asOfNow(value: Buffer): ParkedRecord {
     const record = JSON.parse(value.toString()) as ParkedRecord
-    const entry = this.#index.get(id)
+    const entry = this.#index.get(record.id)
     return entry?.putOff == null ? record : { ...record, dueAtMs: entry.dueAtMs, last: entry.putOff }
   }
 
-  /** A kill cannot take it back any more; a power cut can, and then it is redelivered once more. */
   async #save(record: ParkedRecord): Promise<void> {
     this.#index.put(record)
     const done = record.state === 'delivered' || record.state === 'cancelled'
     const told = done ? this.#index.beyondTold(MAX_TOLD).flatMap(removal) : []
     const body: Operation[] = done ? [{ type: 'del', key: `b!${record.id}` }] : []
-    await this.#db.batch([putRecord(record), ...body, ...told])
+    await this.#files.write([putRecord(record), ...body, ...told])
   }
 
   /** Begins what is due, as far as it may, and waits for the next. */

@@ -9,8 +9,3 @@ export async function openStore(location: string, deps: StoreDeps): Promise<Park
   const { openRedisStore } = await import('./open-redis-store.js')
   return openRedisStore(location, deps)
 }
-
-/** The address may hold a password. */
-export function locationText(location: string): string {
-  return location.replace(/\/\/[^@/]*@/, '//***@')
-}

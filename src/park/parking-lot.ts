@@ -1,26 +1,26 @@
 /** Parking with its stores: takes calls in, sends them again when they are due, tells what became of them. */
-import { randomBytes } from 'node:crypto'
-import type { Clock } from '../clock/clock.js'
 import { headerValue } from '../core/headers.js'
 import {
   nextDueMs,
   type ParkedStatus,
   type ParkSettings,
   type Redelivery,
+  replaces,
   type Sameness,
   type Verdict,
   verdictOn,
+  verdictUnsent,
 } from '../core/park.js'
 import type { Snapshot } from '../core/snapshot.js'
 import type { ParkCall, Parked, Parking } from '../pipeline/parking.js'
-import type { EventSink, ParkedCall } from '../telemetry/events.js'
+import { News, type NewsDeps } from './news.js'
 import { openStore } from './open-store.js'
-import { type ParkedRecord, withKeyDigest } from './record.js'
-import { readSealKey, type SealKey, sealHeaders, unsealHeaders } from './seal.js'
+import { newEntryId, type ParkedRecord, withKeyDigest } from './record.js'
+import { sealHeaders } from './seal.js'
+import { SealKeys } from './seal-keys.js'
 import { type OpenStore, Shelf } from './shelf.js'
 import type { ParkStore, Usage } from './store.js'
-import { type ParkedCalls, parkedCalls, pathOnly } from './views.js'
-import { callHook } from './webhook.js'
+import { type ParkedCalls, parkedCalls } from './views.js'
 
 /** As it is sent again. */
 export interface StoredCall {
@@ -30,12 +30,8 @@ export interface StoredCall {
   readonly body: Uint8Array
 }
 
-export interface ParkingDeps {
-  readonly clock: Clock
+export interface ParkingDeps extends NewsDeps {
   readonly random: () => number
-  readonly sink: EventSink
-  /** Where an entry can be asked for: its URL on the admin port. */
-  readonly locate: (id: string) => string
   readonly redeliver: (call: StoredCall, upstream: string) => Promise<Redelivery>
   /** Default: by the form of the location. */
   readonly open?: OpenStore
@@ -43,22 +39,29 @@ export interface ParkingDeps {
 
 /** A store that has not answered by then counts as one that failed. */
 const STORE_PATIENCE_MS = 5000
+const BUSY_PAUSE_MS = 1000
+/** What cannot be sent now is looked at this far apart, so that ten thousand of them cost little. */
+const POSTPONED_APART_MS = 10
 
 export class ParkingLot implements Parking {
   readonly calls: ParkedCalls = parkedCalls(() => this.#stores())
   readonly #deps: ParkingDeps
   readonly #shelves = new Map<string, Shelf>()
-  readonly #keys = new Map<string, Promise<SealKey>>()
+  readonly #keys = new SealKeys()
+  readonly #news: News
+  /** Targets of which one call is under way. */
+  readonly #busy = new Set<string>()
   #snapshot: Snapshot | null = null
 
   constructor(deps: ParkingDeps) {
     this.#deps = deps
+    this.#news = new News(deps)
   }
 
   /** Opens the stores that the policies name; resolves once each was tried. One that is named no more goes on until the end. */
   async reconcile(snapshot: Snapshot): Promise<void> {
     this.#snapshot = snapshot
-    this.#keys.clear()
+    this.#keys.forget()
     for (const { policy, routes } of snapshot.upstreams.values()) {
       for (const { park } of [policy, ...routes.map(route => route.policy)]) if (park !== null) this.#shelfOf(park)
     }
@@ -68,7 +71,7 @@ export class ParkingLot implements Parking {
   hasRoom(settings: ParkSettings, call: Pick<ParkCall, 'upstream' | 'route'>, bytes: number): boolean {
     const { store, problem } = this.#shelfOf(settings)
     const why = store === null ? problem : store.hasRoom(bytes, settings.maxBytes) ? null : FULL
-    if (why !== null) this.#tellRefused(call, why)
+    if (why !== null) this.#news.tellRefused(call, why)
     return why === null
   }
 
@@ -78,11 +81,11 @@ export class ParkingLot implements Parking {
       if (store === null) throw new Error(problem)
       const record = await this.#recordOf(call)
       if ((await this.#patiently(store, record, call.body)) === 'full') throw new Error(FULL)
-      this.#tell(record, 'parked', record.outcome)
-      this.#hook('parked', record.settings.onParked, record, record.outcome)
+      this.#news.tell(record, 'parked', record.outcome)
+      this.#news.hook('parked', record.settings.onParked, record, record.outcome)
       return { id: record.id, location: this.#deps.locate(record.id) }
     } catch (error) {
-      this.#tellRefused(call, (error as Error).message)
+      this.#news.tellRefused(call, (error as Error).message)
       return null
     }
   }
@@ -93,7 +96,9 @@ export class ParkingLot implements Parking {
 
   succeeded(settings: ParkSettings, call: Sameness): void {
     const cancelled = this.#shelfOf(settings).store?.cancel(withKeyDigest(call))
-    this.#quietly(cancelled?.then(records => records.forEach(record => void this.#tell(record, 'cancelled', null))))
+    this.#quietly(
+      cancelled?.then(records => records.forEach(record => void this.#news.tell(record, 'cancelled', null))),
+    )
   }
 
   /** `undefined` = nothing parks. */
@@ -121,7 +126,7 @@ export class ParkingLot implements Parking {
       location,
       clock,
       open,
-      (record, body) => this.#deliver(record, body),
+      (record, body) => this.#deliver(record, body, shelf),
       text => this.#deps.sink.emit({ type: 'notice', level: 'error', message: text }),
     )
     this.#shelves.set(location, shelf)
@@ -131,8 +136,8 @@ export class ParkingLot implements Parking {
   async #recordOf(call: ParkCall): Promise<ParkedRecord> {
     const { settings, upstream, route, method, path, headers, body, outcome, traceId, retryAfterMs } = call
     const nowMs = this.#deps.clock.wallMs()
-    const id = `${Math.floor(nowMs).toString(36).padStart(9, '0')}-${randomBytes(6).toString('hex')}`
-    const key = settings.keyFile === null ? null : await this.#key(settings.keyFile)
+    const id = newEntryId(nowMs)
+    const key = settings.keyFile === null ? null : await this.#keys.get(settings.keyFile)
     return {
       id,
       state: 'waiting',
@@ -172,27 +177,53 @@ export class ParkingLot implements Parking {
     return Promise.race([added, patience])
   }
 
-  async #deliver(record: ParkedRecord, body: Uint8Array): Promise<Verdict> {
+  async #deliver(record: ParkedRecord, body: Uint8Array, { store }: Shelf): Promise<Verdict> {
+    const target = replaces(record.method) ? `${record.upstream} ${record.method} ${record.path}` : record.id
+    // Two at a time would arrive in any order, and the older one could be the last.
+    if (this.#busy.has(target)) return this.#postponed(BUSY_PAUSE_MS, 'another one for its target is under way')
+    this.#busy.add(target)
+    try {
+      const verdict = await this.#verdictOn(record, body)
+      if (verdict.next === 'delivered') await this.#voidOlder(store, record)
+      const apartMs = (store?.usage().waiting ?? 0) * POSTPONED_APART_MS * (0.5 + this.#deps.random())
+      return verdict.next === 'later' && !verdict.counted
+        ? this.#postponed(Math.max(apartMs, verdict.dueAtMs - this.#deps.clock.wallMs()), verdict.why)
+        : verdict
+    } finally {
+      this.#busy.delete(target)
+    }
+  }
+
+  async #verdictOn(record: ParkedRecord, body: Uint8Array): Promise<Verdict> {
     const { clock, random } = this.#deps
     const settings = this.#settingsOf(record)
-    const { parkedAtMs, attempts, conditional, key } = record
-    const facts = { parkedAtMs, attempts, conditional, keyed: key !== null }
-    const result = await this.#send(record, body, settings)
-    const verdict = verdictOn(result, facts, settings, clock.wallMs(), random)
+    const { parkedAtMs, attempts, conditional, key, byHand = false } = record
+    const facts = { parkedAtMs, attempts, conditional, keyed: key !== null, byHand }
+    const verdict =
+      verdictUnsent(facts, settings, body.byteLength === record.bodyBytes, clock.wallMs()) ??
+      verdictOn(await this.#send(record, body, settings), facts, settings, clock.wallMs(), random)
     const after = { ...record, attempts: attempts + (verdict.next === 'delivered' || verdict.counted ? 1 : 0) }
-    if (verdict.next === 'delivered') this.#tell(after, 'delivered', `status ${verdict.status}`)
-    else if (verdict.next === 'dead') this.#tell(after, 'dead', verdict.why)
-    else if (verdict.counted) this.#tell({ ...after, dueAtMs: verdict.dueAtMs }, 'failed', verdict.why)
-    if (verdict.next === 'dead') this.#hook('dead', settings.onDead, after, verdict.why)
+    if (verdict.next === 'delivered') this.#news.tell(after, 'delivered', `status ${verdict.status}`)
+    else if (verdict.next === 'dead') this.#news.tell(after, 'dead', verdict.why)
+    else if (verdict.counted) this.#news.tell({ ...after, dueAtMs: verdict.dueAtMs }, 'failed', verdict.why)
+    if (verdict.next === 'dead') this.#news.hook('dead', settings.onDead, after, verdict.why)
     return verdict
+  }
+
+  #postponed(delayMs: number, why: string): Verdict {
+    return { next: 'later', dueAtMs: this.#deps.clock.wallMs() + delayMs, counted: false, why }
+  }
+
+  /** A redelivery is a success like any other. */
+  async #voidOlder(store: ParkStore | null, { id, upstream, method, path, key, arrivedAtMs }: ParkedRecord) {
+    const cancelled = store?.cancel({ upstream, method, path, key, arrivedAtMs }, id).catch(() => [])
+    for (const record of (await cancelled) ?? []) this.#news.tell(record, 'cancelled', null)
   }
 
   async #send(record: ParkedRecord, body: Uint8Array, { keyFile }: ParkSettings): Promise<Redelivery> {
     const { method, path, upstream } = record
     try {
-      const sealed = record.headers.some(header => header.length === 3)
-      const key = keyFile === null || !sealed ? null : await this.#key(keyFile)
-      const headers = unsealHeaders(record.headers, key, record.id)
+      const headers = await this.#keys.open(record.headers, record.id, [keyFile, record.settings.keyFile])
       return await this.#deps.redeliver({ method, path, headers, body }, upstream)
     } catch (error) {
       return { kind: 'not-sent', outcome: (error as Error).message, retryAfterMs: null }
@@ -204,37 +235,6 @@ export class ParkingLot implements Parking {
     const found = this.#snapshot?.upstreams.get(upstream)
     const own = found?.routes.find(({ name }) => name === route)
     return (own ?? found)?.policy.park ?? settings
-  }
-
-  #key(file: string): Promise<SealKey> {
-    const known = this.#keys.get(file) ?? readSealKey(file)
-    this.#keys.set(file, known)
-    known.catch(() => this.#keys.delete(file))
-    return known
-  }
-
-  #hook(event: 'parked' | 'dead', url: string | null, record: ParkedRecord, why: string): void {
-    if (url === null) return
-    const { id, upstream, route, method, attempts } = record
-    const parkedAt = new Date(record.parkedAtMs).toISOString()
-    const path = pathOnly(record.path)
-    const location = this.#deps.locate(id)
-    const message = { event, id, upstream, route, method, path, why, attempts, parkedAt, location }
-    void callHook(this.#deps.clock, url, message).then(problem => {
-      if (problem === null) return
-      const detail = { upstream, id, event, problem }
-      this.#deps.sink.emit({ type: 'notice', level: 'warn', message: 'webhook of a parked call failed', detail })
-    })
-  }
-
-  #tell({ upstream, route, id, attempts, dueAtMs }: ParkedRecord, step: ParkedCall['step'], why: string | null): void {
-    const dueInMs = step === 'parked' || step === 'failed' ? dueAtMs - this.#deps.clock.wallMs() : null
-    this.#deps.sink.emit({ type: 'parked-call', upstream, route, id, step, why, attempts, dueInMs })
-  }
-
-  #tellRefused({ upstream, route }: Pick<ParkCall, 'upstream' | 'route'>, why: string): void {
-    const step = 'refused'
-    this.#deps.sink.emit({ type: 'parked-call', upstream, route, id: null, step, why, attempts: 0, dueInMs: null })
   }
 
   #quietly(work: Promise<unknown> | undefined): void {

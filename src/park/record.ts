@@ -1,5 +1,5 @@
 /** One parked call as a store keeps it, beside its body. */
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import type { ParkSettings, Sameness, Verdict } from '../core/park.js'
 import type { SealedHeader } from './seal.js'
 
@@ -32,8 +32,33 @@ export interface ParkedRecord {
   readonly attempts: number
   /** How the last one went: `status 503`, `connect` … */
   readonly last: string | null
+  /** Somebody has asked for its next redelivery. */
+  readonly byHand?: boolean
   /** What holds where the policy of now does not park any more. */
   readonly settings: ParkSettings
+}
+
+/** The time of its parking, so that ids sort by it, and randomness. */
+export function newEntryId(nowMs: number): string {
+  return `${Math.floor(nowMs).toString(36).padStart(9, '0')}-${randomBytes(6).toString('hex')}`
+}
+
+/** Else it may be the name of something else in a store. */
+export function isEntryId(text: string): boolean {
+  return /^[0-9a-z]{9}-[0-9a-f]{12}$/.test(text)
+}
+
+/** What lies in a store may have been damaged there. */
+export function isRecord(value: unknown): value is ParkedRecord {
+  if (typeof value !== 'object' || value === null) return false
+  const { id, upstream, method, path, headers, settings, ...rest } = value as Record<string, unknown>
+  const texts = [id, upstream, method, path].every(text => typeof text === 'string')
+  const numbers = ['bodyBytes', 'arrivedAtMs', 'parkedAtMs', 'dueAtMs', 'attempts'].every(name =>
+    Number.isFinite(rest[name]),
+  )
+  const isHeader = (header: unknown): boolean =>
+    Array.isArray(header) && header.length >= 2 && header.every(part => typeof part === 'string')
+  return texts && numbers && Array.isArray(headers) && headers.every(isHeader) && typeof settings === 'object'
 }
 
 /** The record after a redelivery. */
@@ -55,11 +80,11 @@ export function ended(record: ParkedRecord, state: 'delivered' | 'cancelled', no
 
 /** Once more by hand: at once, and a dead one lives again. */
 export function revived(record: ParkedRecord, nowMs: number): ParkedRecord {
-  return { ...record, state: 'waiting', endedAtMs: null, dueAtMs: nowMs }
+  return { ...record, state: 'waiting', endedAtMs: null, dueAtMs: nowMs, byHand: true }
 }
 
-function counted({ attempts }: ParkedRecord, yes: boolean): { attempts: number } {
-  return { attempts: attempts + (yes ? 1 : 0) }
+function counted({ attempts, byHand = false }: ParkedRecord, yes: boolean): Pick<ParkedRecord, 'attempts' | 'byHand'> {
+  return yes ? { attempts: attempts + 1, byHand: false } : { attempts, byHand }
 }
 
 export function digest(text: string): string {

@@ -2,17 +2,10 @@
 import type { Job, Queue, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
 import { cancels, type Sameness } from '../core/park.js'
-import { afterVerdict, ended, type ParkedRecord, recordBytes, revived } from './record.js'
+import { afterVerdict, ended, isEntryId, isRecord, type ParkedRecord, recordBytes, revived } from './record.js'
 import { RedisLedger } from './redis-ledger.js'
-import {
-  CONCURRENCY,
-  type Deliver,
-  MAX_ENTRIES,
-  MAX_TOLD,
-  type ParkStore,
-  type StoreDeps,
-  type Usage,
-} from './store.js'
+import { RedisUsage } from './redis-usage.js'
+import { CONCURRENCY, type Deliver, MAX_TOLD, type ParkStore, type StoreDeps, type Usage } from './store.js'
 
 export interface ParkedJob {
   readonly record: ParkedRecord
@@ -34,7 +27,6 @@ const JOB_OPTIONS = {
 } as const
 /** While Redis is gone, every try to reach it fails: one line in so many ms says it. */
 const SAY_AGAIN_MS = 60_000
-const USAGE_EVERY_MS = 5000
 /** Redeliveries under way get so long to end. */
 const CLOSE_MS = 1000
 /** Entries that make room for one at a time. */
@@ -49,7 +41,7 @@ export class RedisStore implements ParkStore {
   readonly #queue: Queue<ParkedJob>
   readonly #ledger: RedisLedger
   #worker: Worker<ParkedJob> | null = null
-  #usage: Usage = { waiting: 0, dead: 0, bytes: 0 }
+  readonly #usage: RedisUsage
   readonly #underWay = new Set<Promise<void>>()
   #quietUntilMs = 0
   #closed = false
@@ -62,27 +54,22 @@ export class RedisStore implements ParkStore {
     this.#lockMs = lockMs
     this.#ledger = new RedisLedger(redis)
     this.#queue = new bull.Queue<ParkedJob>(QUEUE, { connection: redis, prefix: 'forbear' })
+    this.#usage = new RedisUsage(this.#queue, this.#ledger, deps.clock)
     this.#queue.on('error', error => this.#trouble(error))
   }
 
   async begin(): Promise<void> {
     await this.#queue.waitUntilReady()
-    await this.#ledger.giveBackOrphans(
-      async id => (await this.#queue.getJob(id)) !== undefined,
-      this.#deps.clock.wallMs(),
-    )
-    await this.#lookAtUsage()
-    this.#lookAgain()
+    await this.#ledger.giveBackOrphans(async id => (await this.#job(id)) !== undefined, this.#deps.clock.wallMs())
+    await this.#usage.begin()
   }
 
   usage(): Usage {
-    return this.#usage
+    return this.#usage.now
   }
 
-  /** Of what was known at the last look; what is dead makes room. */
   hasRoom(bytes: number, maxBytes: number): boolean {
-    const { waiting, dead, bytes: taken } = this.#usage
-    return waiting < MAX_ENTRIES && (taken + bytes <= maxBytes || dead > 0)
+    return this.#usage.hasRoom(bytes, maxBytes)
   }
 
   async add(record: ParkedRecord, body: Uint8Array): Promise<'added' | 'full'> {
@@ -97,10 +84,10 @@ export class RedisStore implements ParkStore {
     try {
       await this.#queue.add('call', { record, body: Buffer.from(body).toString('base64') }, options)
     } catch (error) {
-      await this.#ledger.release(record.id).catch(() => undefined)
+      this.#disown(record)
       throw error
     }
-    this.#usage = { ...this.#usage, waiting: this.#usage.waiting + 1, bytes: this.#usage.bytes + bytes }
+    this.#usage.added(bytes)
     return 'added'
   }
 
@@ -123,12 +110,12 @@ export class RedisStore implements ParkStore {
 
   async list(): Promise<readonly ParkedRecord[]> {
     const jobs = await this.#queue.getJobs(['delayed', 'waiting', 'active', 'prioritized', 'completed', 'failed'])
-    const records = jobs.flatMap(job => (job === undefined ? [] : [job.data.record]))
+    const records = jobs.flatMap(job => (isRecord(job?.data.record) ? [job.data.record] : []))
     return records.sort((a, b) => (a.id < b.id ? -1 : 1))
   }
 
   async get(id: string): Promise<{ record: ParkedRecord; body: Uint8Array | null } | null> {
-    const job = await this.#queue.getJob(id)
+    const job = await this.#job(id)
     if (job !== undefined) {
       const { record, body } = job.data
       return { record, body: isDone(record) ? null : Buffer.from(body, 'base64') }
@@ -138,7 +125,7 @@ export class RedisStore implements ParkStore {
   }
 
   async retry(id: string): Promise<boolean> {
-    const job = await this.#queue.getJob(id)
+    const job = await this.#job(id)
     if (job === undefined) return false
     const record = revived(job.data.record, this.#deps.clock.wallMs())
     if (await job.isDelayed()) {
@@ -153,17 +140,18 @@ export class RedisStore implements ParkStore {
   }
 
   async drop(id: string): Promise<boolean> {
-    const job = await this.#queue.getJob(id)
+    const job = await this.#job(id)
     if (job === undefined || (await job.isActive())) return false
     await job.remove()
     await this.#ledger.release(id)
     return true
   }
 
-  async cancel(success: Sameness): Promise<readonly ParkedRecord[]> {
+  async cancel(success: Sameness, except?: string): Promise<readonly ParkedRecord[]> {
     const cancelled: ParkedRecord[] = []
     for (const id of await this.#ledger.idsFor(success)) {
-      const job = await this.#queue.getJob(id)
+      if (id === except) continue
+      const job = await this.#job(id)
       if (job === undefined || job.data.record.state !== 'waiting' || !cancels(success, job.data.record)) continue
       const record = ended(job.data.record, 'cancelled', this.#deps.clock.wallMs())
       // Told first: one that is being delivered finds it when it comes back.
@@ -177,14 +165,30 @@ export class RedisStore implements ParkStore {
   async close(): Promise<void> {
     if (this.#closed) return
     this.#closed = true
-    await this.#worker?.pause(true).catch(() => undefined)
+    this.#usage.stop()
     const patience = new Promise<void>(resolve => this.#deps.clock.after(CLOSE_MS, resolve))
-    await Promise.race([Promise.allSettled(this.#underWay), patience])
+    await Promise.race([this.#finish(), patience])
     // What is still being delivered keeps its lock, and goes to another replica when that runs out.
-    await this.#worker?.close(true).catch(() => undefined)
-    await this.#queue.close().catch(() => undefined)
+    void this.#worker?.close(true).catch(() => undefined)
+    void this.#queue.close().catch(() => undefined)
     this.#redis.disconnect()
     this.#patient.disconnect()
+  }
+
+  async #finish(): Promise<void> {
+    await this.#worker?.pause(true).catch(() => undefined)
+    await Promise.allSettled(this.#underWay)
+  }
+
+  #job(id: string): Promise<Job<ParkedJob> | undefined> {
+    return isEntryId(id) ? this.#queue.getJob(id) : Promise.resolve(undefined)
+  }
+
+  /** Redis may have taken it all the same, but the app was told that its call failed. Said as soon as Redis hears it. */
+  #disown(record: ParkedRecord): void {
+    const ledger = new RedisLedger(this.#patient)
+    const last = ended(record, 'cancelled', this.#deps.clock.wallMs())
+    void Promise.allSettled([ledger.tell(record.id, JSON.stringify(last)), ledger.release(record.id)])
   }
 
   #track(work: Promise<void>): Promise<void> {
@@ -196,21 +200,29 @@ export class RedisStore implements ParkStore {
 
   async #process(job: Job<ParkedJob>, token: string | undefined, deliver: Deliver): Promise<void> {
     const { record, body } = job.data
-    const id = record.id
+    const { id } = record
+    if (await this.#endTold(job)) return
     const verdict = await deliver(record, Buffer.from(body, 'base64'))
     const next = afterVerdict(record, verdict, this.#deps.clock.wallMs())
-    if (verdict.next === 'delivered' || (await this.#ledger.told(id)) !== null) {
+    if (verdict.next === 'delivered') {
       await this.#ledger.release(id)
-      await job.updateData({
-        record: verdict.next === 'delivered' ? next : ended(record, 'cancelled', next.dueAtMs),
-        body: '',
-      })
-      return
+      return job.updateData({ record: next, body: '' })
     }
+    if (await this.#endTold(job)) return
     await job.updateData({ record: next, body })
     if (verdict.next === 'dead') throw new this.#bull.UnrecoverableError(verdict.why)
     await job.moveToDelayed(verdict.dueAtMs, token)
     throw new this.#bull.DelayedError()
+  }
+
+  /** Whether it was cancelled meanwhile. */
+  async #endTold(job: Job<ParkedJob>): Promise<boolean> {
+    const { record } = job.data
+    const told = await this.#ledger.told(record.id)
+    if (told === null) return false
+    await this.#ledger.release(record.id)
+    await job.updateData({ record: JSON.parse(told) as ParkedRecord, body: '' })
+    return true
   }
 
   /** `false` = nothing has ended. */
@@ -218,21 +230,6 @@ export class RedisStore implements ParkStore {
     const failed = await this.#queue.getJobs(['failed'], 0, MAKE_ROOM - 1, true)
     for (const job of failed) if (job !== undefined) await this.drop(job.data.record.id)
     return failed.length > 0
-  }
-
-  async #lookAtUsage(): Promise<void> {
-    const { failed = 0, ...others } = await this.#queue.getJobCounts('delayed', 'waiting', 'active', 'failed')
-    const waiting = Object.values(others).reduce((sum, count) => sum + count, 0)
-    this.#usage = { waiting, dead: failed, bytes: await this.#ledger.bytes() }
-  }
-
-  #lookAgain(): void {
-    if (this.#closed) return
-    this.#deps.clock.after(USAGE_EVERY_MS, () => {
-      void this.#lookAtUsage()
-        .catch(() => undefined)
-        .finally(() => this.#lookAgain())
-    })
   }
 
   #trouble(error: Error): void {

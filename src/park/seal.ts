@@ -49,6 +49,9 @@ function bound(entry: string, name: string): Buffer {
   return Buffer.from(`${entry}\n${name.toLowerCase()}`, 'latin1')
 }
 
+/** They are for this hop alone (RFC 9110 §10.1.1, §11.7.2), and the second is a secret. */
+const NOT_FOR_THE_UPSTREAM: ReadonlySet<string> = new Set(['expect', 'proxy-authorization'])
+
 /**
  * The headers as they are stored. Our own are left out, since they were about the first call; so are the secret ones when
  * there is no key.
@@ -64,7 +67,7 @@ export function sealHeaders(
     const name = headers[i] as string
     const value = headers[i + 1] as string
     const lower = name.toLowerCase()
-    if (lower.startsWith('forbear-') || lower === 'expect') continue
+    if (lower.startsWith('forbear-') || NOT_FOR_THE_UPSTREAM.has(lower)) continue
     if (!secret.includes(lower)) stored.push([name, value])
     else if (key !== null) stored.push([name, seal(key, entry, name, value), 'sealed'])
   }

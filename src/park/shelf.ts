@@ -1,5 +1,5 @@
 import type { Clock } from '../clock/clock.js'
-import { locationText } from './open-store.js'
+import { storeText } from '../core/park.js'
 import type { Deliver, ParkStore, StoreDeps } from './store.js'
 
 export type OpenStore = (location: string, deps: StoreDeps) => Promise<ParkStore>
@@ -32,7 +32,7 @@ export class Shelf {
   }
 
   async #open(): Promise<void> {
-    const where = locationText(this.location)
+    const where = storeText(this.location)
     try {
       const onTrouble = (text: string): void => this.onTrouble(`parking store ${where}: ${text}`)
       const store = await this.open(this.location, { clock: this.clock, onTrouble })

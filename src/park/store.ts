@@ -35,8 +35,8 @@ export interface ParkStore {
   retry(id: string): Promise<boolean>
   /** Forgets it; false when there is none, or it is being delivered. */
   drop(id: string): Promise<boolean>
-  /** Ends what the success makes void; gives their records. */
-  cancel(success: Sameness): Promise<readonly ParkedRecord[]>
+  /** Ends what the success makes void, but `except`; gives their records. */
+  cancel(success: Sameness, except?: string): Promise<readonly ParkedRecord[]>
   /** No further redelivery begins. */
   close(): Promise<void>
 }

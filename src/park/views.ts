@@ -36,6 +36,8 @@ export interface ParkedCalls {
   exported(): Promise<string>
 }
 
+const READ_AT_A_TIME = 100
+
 /** Over several stores. */
 export function parkedCalls(stores: () => readonly ParkStore[]): ParkedCalls {
   const first = async (ask: (store: ParkStore) => Promise<boolean>): Promise<boolean> => {
@@ -54,17 +56,20 @@ export function parkedCalls(stores: () => readonly ParkStore[]): ParkedCalls {
     retry: id => first(store => store.retry(id)),
     drop: id => first(store => store.drop(id)),
     exported: async () => {
+      const found = await recordsOf(stores())
       const lines: string[] = []
-      for (const { store, record } of await recordsOf(stores())) {
-        const { settings: _, ...rest } = record
-        const body = (await store.get(record.id))?.body ?? null
-        lines.push(
-          `${JSON.stringify({ ...rest, body: body === null ? null : Buffer.from(body).toString('base64') })}\n`,
-        )
+      for (let at = 0; at < found.length; at += READ_AT_A_TIME) {
+        lines.push(...(await Promise.all(found.slice(at, at + READ_AT_A_TIME).map(exportedLine))))
       }
       return lines.join('')
     },
   }
+}
+
+async function exportedLine({ store, record }: { store: ParkStore; record: ParkedRecord }): Promise<string> {
+  const { settings: _, ...rest } = record
+  const body = (await store.get(record.id))?.body ?? null
+  return `${JSON.stringify({ ...rest, body: body === null ? null : Buffer.from(body).toString('base64') })}\n`
 }
 
 async function recordsOf(stores: readonly ParkStore[]): Promise<{ store: ParkStore; record: ParkedRecord }[]> {

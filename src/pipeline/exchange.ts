@@ -80,7 +80,7 @@ export class Exchange implements AppListener, Call, ActiveCall, RunOwner {
     return this.#phase === 'over'
   }
   get mayRideOut(): boolean {
-    return this.repeatable || !this.memory?.reached
+    return !this.downstream.redelivery && (this.repeatable || !this.memory?.reached)
   }
   /** `Infinity` while the body is still coming in. */
   get deadlineMs(): number {
@@ -109,7 +109,8 @@ export class Exchange implements AppListener, Call, ActiveCall, RunOwner {
     if (admission.next !== 'queue') returnTurn(this)
     switch (admission.next) {
       case 'line':
-        return this.waiting.joinLine()
+        // A parked call waits in its store, not among those whose app waits.
+        return this.downstream.redelivery ? this.giveUp('overloaded') : this.waiting.joinLine()
       case 'queue':
         return this.waiting.joinQueue()
       case 'refuse':

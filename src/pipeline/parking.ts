@@ -62,6 +62,9 @@ export function parkInstead(
   const { body } = downstream
   const maxBytes = policy.retry.maxBodyBytes
   if (body !== null && (!body.replayable || body.capturedBytes > maxBytes)) return false
+  const hintMs = head === null ? null : retryAfterMs(head.headers, deps.clock.wallMs())
+  // It would be dead before it may be sent: better say so now.
+  if (hintMs !== null && hintMs > facts.park.maxAgeMs) return false
   const who = { upstream: exchange.upstream.name, route: exchange.route }
   if (!parking.hasRoom(facts.park, who, body?.capturedBytes ?? 0)) return false
   exchange.onParking()
@@ -69,7 +72,6 @@ export function parkInstead(
   whenWhole(exchange, bytes => {
     if (exchange.over) return
     if (bytes === null || bytes.byteLength > maxBytes) return failed()
-    const hintMs = head === null ? null : retryAfterMs(head.headers, deps.clock.wallMs())
     void parking.park(callOf(exchange, facts.park as ParkSettings, bytes, outcome, hintMs)).then(parked => {
       if (exchange.over) {
         if (parked !== null) parking.takeBack(facts.park as ParkSettings, parked.id)

@@ -32,7 +32,9 @@ export function redeliveryOf(
   const memory = new RetryMemory(lane)
   const nowMs = deps.clock.nowMs()
   if (!memory.tryWithdraw(nowMs, nowMs)) return null
-  const ownDeps = { ...deps, sink: { emit: (event: ForbearEvent) => emitAttempts(deps, event) } }
+  const sink = { emit: (event: ForbearEvent) => emitAttempts(deps, event) }
+  // A rehearsal must not make a dead one of a call that was acknowledged.
+  const ownDeps = { ...deps, sink, nextFault: () => null }
   const exchange = new Exchange(
     ownDeps,
     generation,
@@ -49,5 +51,5 @@ export function redeliveryOf(
 
 /** It is no request of the app: what became of it is told by whoever redelivers. */
 function emitAttempts({ sink }: ExchangeDeps, event: ForbearEvent): void {
-  if (event.type === 'attempt-finished' || event.type === 'fault-injected') sink.emit(event)
+  if (event.type === 'attempt-finished') sink.emit(event)
 }

@@ -22,11 +22,12 @@ interface Mark {
 /** The line and, under it, a mark below what is wrong. Of a line that is too long, the part around it. */
 export function excerpt(
   { line, col, length }: Mark,
-  source: string,
+  text: string,
   { columns = COLUMNS, paint }: ExcerptOptions,
 ): string {
   const room = Math.max(LEAST, columns - GUTTER)
   const at = col - 1
+  const source = withoutPasswords(text)
   const before = leadOf(source, at, length, room)
   const left = room - displayWidth(before)
   // A column takes at least one character, but for marks on letters.
@@ -39,6 +40,11 @@ export function excerpt(
   const gutter = String(line).padStart(GUTTER - 3)
   const blank = ' '.repeat(gutter.length)
   return `${gutter} | ${before}${fault}${rest}\n${blank} | ${' '.repeat(displayWidth(before))}${paint(marks)}`
+}
+
+/** Of what an address says before its host only the length shows, so that columns stay. */
+function withoutPasswords(source: string): string {
+  return source.replace(/(?<=:\/\/)[^\s"'/?#]*(?=@)/g, login => '*'.repeat(login.length))
 }
 
 /** All that stands before the fault if it leaves room enough to show that, else a third of the room. */

@@ -1,6 +1,7 @@
 /** `forbear explain` in words: which upstream and route a call finds, what will happen to it, and who said so. */
 import type { FallbackSettings } from '../core/fallback.js'
 import type { PaceSettings } from '../core/pacer.js'
+import { storeText } from '../core/park.js'
 import type { PollSettings } from '../core/poll.js'
 import { targetText } from '../core/target-text.js'
 import type { ThrottleSettings } from '../core/throttle.js'
@@ -60,7 +61,7 @@ export function explainText(call: ExplainedCall): string {
     ...fallbackRows(policy.fallback, call.method),
     ...(policy.park === null ? [] : [['parked', [parkedText(policy.park, call, policy.retry)]] as [string, string[]]]),
   ]
-  return `${call.method} ${call.url}\n\n${labelled(rows)}\n\n${fieldTable(call.fields)}\n`
+  return `${call.method} ${call.url}\n\n${labelled(rows)}\n\n${fieldTable(shown(call.fields))}\n`
 }
 
 /** The same for tools; `null` stands for a clock that never ends. */
@@ -92,7 +93,7 @@ export function explainData(call: ExplainedCall): object {
     worstCaseQueuedMs: finite(worst.queuedMs),
     retriesPer10s,
     hedged: hedgeTexts(method, (route ?? upstream).policy, future),
-    fields,
+    fields: shown(fields),
   }
 }
 
@@ -150,6 +151,12 @@ function labelled(rows: readonly [string, readonly string[]][]): string {
   return rows
     .flatMap(([label, lines]) => lines.map((line, n) => `${(n === 0 ? label : '').padEnd(width)}${line}`))
     .join('\n')
+}
+
+function shown(fields: readonly EffectiveField[]): EffectiveField[] {
+  return fields.map(field =>
+    field.path === 'park.store' ? { ...field, value: storeText(String(field.value)) } : field,
+  )
 }
 
 function fieldTable(fields: readonly EffectiveField[]): string {

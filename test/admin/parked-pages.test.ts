@@ -28,7 +28,7 @@ async function served(parked: ParkedCalls | null = parkedCalls(() => [store])): 
     phase: () => 'ready',
     metrics: createMetrics({ status: () => sidecarStatus() }),
     status: () => sidecarStatus(),
-    policies: () => ({ store: 'redis://user:pass@redis:6379' }),
+    policies: () => ({ store: 'redis://user:p@ss@redis:6379' }),
     parseDurationMs: () => null,
     parked: () => parked,
     actions: {} as AdminDeps['actions'],

@@ -10,6 +10,7 @@ import {
   prefersAsync,
   type Redelivery,
   type Sameness,
+  storeText,
   verdictOn,
 } from '../../src/core/park.js'
 
@@ -137,7 +138,7 @@ describe('when a redelivery is due', () => {
 })
 
 describe('what becomes of an entry', () => {
-  const facts = { parkedAtMs: 0, attempts: 0, keyed: true, conditional: false }
+  const facts = { parkedAtMs: 0, attempts: 0, keyed: true, conditional: false, byHand: false }
   const verdict = (result: Redelivery, more: Partial<typeof facts> = {}, nowMs = MINUTE) =>
     verdictOn(result, { ...facts, ...more }, SETTINGS, nowMs, () => 0)
   const response = (status: number, retryAfterMs: number | null = null): Redelivery => ({
@@ -254,5 +255,17 @@ describe('a later success', () => {
   it('is known by the first key header that holds something', () => {
     expect(keyOf(['X-Key', '', 'Idempotency-Key', 'abc'], ['x-key', 'idempotency-key'])).toBe('idempotency-key: abc')
     expect(keyOf(['Idempotency-Key', '""'], ['idempotency-key'])).toBe(null)
+  })
+})
+
+describe('the address of a store', () => {
+  it.each([
+    ['/var/lib/forbear', '/var/lib/forbear'],
+    ['redis://redis:6379/2', 'redis://redis:6379/2'],
+    ['redis://user:pass@redis:6379', 'redis://***@redis:6379'],
+    ['rediss://:p@ss/w@redis', 'rediss://***@redis'],
+    ['redis://redis?password=p', 'redis://redis?***'],
+  ])('%s is shown as %s', (location, shown) => {
+    expect(storeText(location)).toBe(shown)
   })
 })

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { VirtualClock } from '../../src/clock/virtual-clock.js'
-import type { ParkSettings, Redelivery, Verdict } from '../../src/core/park.js'
+import type { ParkSettings, Redelivery, Sameness, Verdict } from '../../src/core/park.js'
 import { ParkingLot, type StoredCall } from '../../src/park/parking-lot.js'
-import type { ParkedRecord } from '../../src/park/record.js'
+import { type ParkedRecord, revived } from '../../src/park/record.js'
 import type { Deliver, ParkStore } from '../../src/park/store.js'
 import type { ParkCall } from '../../src/pipeline/parking.js'
 import type { ForbearEvent } from '../../src/telemetry/events.js'
@@ -26,10 +26,12 @@ class OneEntryStore implements ParkStore {
   body: Uint8Array = new Uint8Array()
   deliver: Deliver | null = null
   dropped: string[] = []
+  successes: Sameness[] = []
+  waiting = 1
   answer: 'added' | 'full' | 'never' | 'broken' = 'added'
 
   usage() {
-    return { waiting: this.record === null ? 0 : 1, dead: 0, bytes: 10 }
+    return { waiting: this.waiting, dead: 0, bytes: 10 }
   }
   hasRoom() {
     return this.answer !== 'full'
@@ -57,8 +59,9 @@ class OneEntryStore implements ParkStore {
     this.dropped.push(id)
     return true
   }
-  async cancel() {
-    return this.record === null ? [] : [this.record]
+  async cancel(success: Sameness, except?: string) {
+    this.successes.push(success)
+    return this.record === null || this.record.id === except ? [] : [this.record]
   }
   async close() {}
 
@@ -81,6 +84,8 @@ function call(more: Partial<ParkCall> = {}): ParkCall {
       'k1',
       'Authorization',
       'Bearer s3cret',
+      'Proxy-Authorization',
+      'Basic s3cret',
       'forbear-attempt',
       '2',
     ],
@@ -196,6 +201,65 @@ describe('a call that is parked', () => {
     expect(await store.redeliver()).toMatchObject({ next: 'later' })
     await lot.reconcile(snapshotOf(2, [{ policy: {} }]))
     expect(await store.redeliver()).toMatchObject({ next: 'dead', why: 'connect; maxAttempts reached' })
+  })
+
+  it('is sent with the key of its parking where the policy names another one, or none', async () => {
+    const secret = { secretHeaders: ['authorization'] }
+    const { lot, store, sent, settings } = await opened({ ...secret, keyFile: await keyFile('0123456789abcdef') })
+    await lot.park(call({ settings }))
+    for (const file of [await keyFile('another key of sixteen bytes'), null]) {
+      await lot.reconcile(snapshotOf(2, [{ policy: { park: { ...settings, keyFile: file } } }]))
+      expect(await store.redeliver()).toEqual({ next: 'delivered', status: 200 })
+      expect(sent.at(-1)?.headers).toContain('Bearer s3cret')
+    }
+  })
+
+  it('is given up and not sent when its body is not what it was', async () => {
+    const { lot, store, sent } = await opened()
+    await lot.park(call())
+    store.body = new Uint8Array()
+    expect(await store.redeliver()).toEqual({ next: 'dead', counted: false, why: 'its body is damaged' })
+    expect(sent).toEqual([])
+  })
+
+  it('is given up unsent when nobody was there to send it until long after maxAge, but sent by hand', async () => {
+    const { lot, store, sent, clock } = await opened()
+    await lot.park(call())
+    await clock.advance(PARK.maxAgeMs + 60_001)
+    expect(await store.redeliver()).toEqual({ next: 'dead', counted: false, why: 'older than maxAge' })
+    expect(sent).toEqual([])
+    store.record = revived(store.record as ParkedRecord, clock.wallMs())
+    expect(await store.redeliver()).toEqual({ next: 'delivered', status: 200 })
+  })
+
+  it('makes older ones void when it is delivered, as any success does', async () => {
+    const { lot, store } = await opened()
+    await lot.park(call({ method: 'PUT', arrivedAtMs: 7 }))
+    await store.redeliver()
+    const { key } = store.record as ParkedRecord
+    expect(store.successes).toEqual([{ upstream: 'api', method: 'PUT', path: '/orders?token=t', key, arrivedAtMs: 7 }])
+  })
+
+  it.each([
+    ['PUT', ['delivered', 'later']],
+    ['POST', ['delivered', 'delivered']],
+  ])('waits while another %s to its target is under way, if the last one counts', async (method, ends) => {
+    const { lot, store } = await opened()
+    await lot.park(call({ method }))
+    const first = store.redeliver()
+    store.record = { ...(store.record as ParkedRecord), id: 'another' }
+    const verdicts = await Promise.all([first, store.redeliver()])
+    expect(verdicts.map(({ next }) => next)).toEqual(ends)
+    expect(await store.redeliver()).toMatchObject({ next: 'delivered' })
+  })
+
+  it('is asked for the less often the more wait, while it cannot be sent', async () => {
+    const { lot, store, results, clock } = await opened()
+    await lot.park(call())
+    store.waiting = 10_000
+    results.push({ kind: 'not-sent', outcome: 'breaker-open', retryAfterMs: null })
+    const verdict = await store.redeliver()
+    expect(verdict).toMatchObject({ next: 'later', counted: false, dueAtMs: clock.wallMs() + 50_000 })
   })
 
   it('is told to the webhooks, again until they have heard', async () => {

@@ -226,6 +226,24 @@ describe.each(Object.keys(KINDS))('a store in a %s', kind => {
     expect(await store.cancel(success)).toEqual([])
   })
 
+  it('leaves alone the entry whose own redelivery is the success', async () => {
+    const store = await (await opener(kind))()
+    const [one, newer] = [record(LATER), record(LATER)]
+    await store.add(one, BODY)
+    await store.add(newer, BODY)
+    const success = { ...newer, arrivedAtMs: Date.now() + 1 }
+    expect((await store.cancel(success, newer.id)).map(({ id }) => id)).toEqual([one.id])
+    expect(await store.get(newer.id)).toMatchObject({ record: { state: 'waiting' } })
+  })
+
+  it('knows no entry by a name that belongs to something else', async () => {
+    const store = await (await opener(kind))()
+    await store.add(record(LATER), BODY)
+    for (const id of ['meta', 'id', 'events', 'delayed', '*total', '..']) {
+      expect([await store.get(id), await store.retry(id), await store.drop(id)]).toEqual([null, false, false])
+    }
+  })
+
   it('does not send again what was cancelled while it was under way', async () => {
     const store = await (await opener(kind))()
     let finish: () => void = () => {}
@@ -295,5 +313,39 @@ describe('a store in a directory', () => {
     const open = await opener('directory')
     await open()
     await expect(open()).rejects.toThrow('in use by another process')
+  })
+
+  base('makes room by what is done before it forgets what is dead', async () => {
+    const store = await (await opener('directory'))()
+    const settings = { ...SETTINGS, maxBytes: 4096 }
+    const verdicts = [DEAD, DELIVERED]
+    store.start(async () => verdicts.shift() ?? DELIVERED)
+    const [dead, done] = [record({ settings }), record({ settings })]
+    for (const each of [dead, done]) {
+      await store.add(each, BODY)
+      await until('it has ended', async () => (await store.get(each.id))?.record.state !== 'waiting')
+    }
+    while ((await store.get(done.id)) !== null) {
+      expect(await store.add(record({ ...LATER, settings }), BODY)).toBe('added')
+    }
+    expect(await store.get(dead.id)).toMatchObject({ record: { state: 'dead' } })
+  })
+
+  base('leaves alone what is no entry, says so, and serves the rest', async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'forbear-park-'))
+    endings.push(() => rm(dir, { recursive: true, force: true }))
+    const troubles: string[] = []
+    const deps = { clock: new SystemClock(), onTrouble: (text: string) => void troubles.push(text) }
+    const good = record(LATER)
+    const store = await openLevelStore(dir, deps)
+    await store.add(good, BODY)
+    for (const headers of ['text', [['only a name']], [null]]) {
+      await store.add(record({ ...LATER, headers: headers as unknown as ParkedRecord['headers'] }), BODY)
+    }
+    await store.close()
+    const again = await openLevelStore(dir, deps)
+    endings.push(() => again.close())
+    expect(await again.list()).toEqual([good])
+    expect(troubles).toHaveLength(3)
   })
 })

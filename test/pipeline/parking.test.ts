@@ -63,6 +63,14 @@ describe('a call that failed for good', () => {
     expect(parking.taken[0]).toMatchObject({ retryAfterMs: 3_600_000, outcome: 'retry-after-too-long' })
   })
 
+  it('is answered with the failure when the upstream asks to wait for longer than it would be kept', async () => {
+    const { stage, parking } = staged({ park: { ...PARK, maxAgeMs: 60_000 } })
+    stage.upstream.plays(reply(503, { headers: { 'retry-after': '3600' } }))
+    const call = stage.post('/', { headers: ASYNC })
+    await stage.finish()
+    expect([call.summary, parking.taken]).toEqual(['503 retry-after-too-long after 1', []])
+  })
+
   it('is parked though its policy never retries', async () => {
     const { stage, parking } = staged({ retry: { maxAttempts: 1 } })
     stage.upstream.plays(reply(503))

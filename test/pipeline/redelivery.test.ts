@@ -70,6 +70,22 @@ describe('a redelivery', () => {
     expect([call.summary, stage.balance]).toEqual(['503 breaker-open after 0', before])
   })
 
+  it('stands in no line: it can wait in its store', async () => {
+    const stage = new Stage({ ...parks, breaker: { whenOpen: 'wait' } })
+    stage.upstream.plays(fail('connect'))
+    await stage.openBreaker()
+    const call = redelivered(stage) as StoredCall
+    await stage.run(0)
+    expect(call.summary).toBe('503 overloaded after 0')
+  })
+
+  it('is spared the faults of a rehearsal', async () => {
+    const stage = new Stage({ ...parks, fault: { percent: 100, status: 401 } })
+    stage.pipeline.switches.turnFaultsOn(60_000)
+    stage.upstream.plays(reply(200))
+    expect(await summary(stage)).toBe('200 delivered after 1')
+  })
+
   it('leaves the probe to a call of the app', async () => {
     const stage = new Stage(parks)
     stage.upstream.plays(fail('connect'))

@@ -81,6 +81,14 @@ describe('the mark under a source line', () => {
     expect(marked(line, line.indexOf(fault) + 1, fault.length)).toBe(fault)
   })
 
+  it('stands where it stood beside a password, of which nothing shows', () => {
+    const source = 'park: { store: "rediss://user:p@ss@host x", stor: 1 }'
+    const mark = { line: 1, col: source.indexOf('stor:') + 1, length: 4 }
+    const [text = '', marks = ''] = excerpt(mark, source, { paint: marked => marked }).split('\n')
+    expect(text).toContain('rediss://*********@host x')
+    expect(marks.indexOf('^')).toBe(text.indexOf('stor:'))
+  })
+
   it('stands right wherever the fault is, in whatever text, and the line fits into the terminal', () => {
     const word = fc.constantFrom(...WORDS, ' ', 'x: ')
     fc.assert(

@@ -274,3 +274,9 @@ about 5 % more calls; never more in 10s than half of the budget: 3 at 1 a second
     })
   })
 })
+
+test('the password of a store is not told', () => {
+  const store = { path: 'park.store', value: 'redis://:s3cret@redis:6379', origin: { kind: 'built-in' } } as const
+  const told = [explainText(call({ fields: [store] })), JSON.stringify(explainData(call({ fields: [store] })))]
+  for (const text of told) expect(text).toContain('redis://***@redis:6379')
+})

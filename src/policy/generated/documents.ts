@@ -506,7 +506,7 @@ export interface Throttle {
   window?: string
 }
 /**
- * Rehearses a bad day of the upstream: a share of the attempts is delayed, answered in its place or cut off. Only while an operator has switched it on (`POST /faults/on?for=10m` of the admin port); otherwise it does nothing.
+ * Rehearses a bad day of the upstream: a share of the attempts is delayed, answered in its place or cut off. Only while an operator has switched it on (`POST /faults/on?for=10m` of the admin port); otherwise it does nothing. Redeliveries of parked calls are spared.
  */
 export interface Fault {
   /**
@@ -584,7 +584,7 @@ export interface Park {
    */
   accept?: 'prefer' | 'always' | 'never'
   /**
-   * Where they are kept: a directory of this sidecar alone, which must outlive it (a volume); or `redis://…`, which all replicas share and each entry is delivered by one of.
+   * Where they are kept: a directory of this sidecar alone, which must outlive it (a volume); or `redis://…`, which all replicas share and each entry is delivered by one of. Replicas of one app only: whoever shares it must have the same upstreams, so give each app a database of its own (`redis://host:6379/1`).
    */
   store?: string
   /**
@@ -596,7 +596,7 @@ export interface Park {
    */
   every?: string
   /**
-   * An entry this old is given up after one more try.
+   * An entry this old is given up after one more try, or without it where nobody was there to make it until long after: the upstream may have forgotten the key by then. A `Retry-After` beyond it: the call is not parked.
    */
   maxAge?: string
   /**
@@ -604,7 +604,7 @@ export interface Park {
    */
   maxAttempts?: number
   /**
-   * Of all entries of the store together, at most 10 000. What has ended makes room, oldest first; when what waits fills it, calls are not parked.
+   * Of all entries of the store together, at most 10 000. What has ended makes room, oldest first, and what is dead last; when what waits fills it, calls are not parked.
    */
   maxBytes?: string
   /**

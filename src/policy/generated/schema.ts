@@ -1805,7 +1805,7 @@ export const SCHEMA: JsonSchema = {
     },
     "fault": {
       "title": "Fault",
-      "description": "Rehearses a bad day of the upstream: a share of the attempts is delayed, answered in its place or cut off. Only while an operator has switched it on (`POST /faults/on?for=10m` of the admin port); otherwise it does nothing.",
+      "description": "Rehearses a bad day of the upstream: a share of the attempts is delayed, answered in its place or cut off. Only while an operator has switched it on (`POST /faults/on?for=10m` of the admin port); otherwise it does nothing. Redeliveries of parked calls are spared.",
       "type": "object",
       "additionalProperties": false,
       "properties": {
@@ -1881,7 +1881,7 @@ export const SCHEMA: JsonSchema = {
           "markdownDescription": "Which calls: `prefer` = those whose app sent `Prefer: respond-async`, so it knows what a 202 means; `always` = all; `never` = none. Where the section is written without it: `prefer`.\n\nDefault: never."
         },
         "store": {
-          "description": "Where they are kept: a directory of this sidecar alone, which must outlive it (a volume); or `redis://…`, which all replicas share and each entry is delivered by one of.",
+          "description": "Where they are kept: a directory of this sidecar alone, which must outlive it (a volume); or `redis://…`, which all replicas share and each entry is delivered by one of. Replicas of one app only: whoever shares it must have the same upstreams, so give each app a database of its own (`redis://host:6379/1`).",
           "type": "string",
           "pattern": "^(/[^\\s]*|rediss?://[^\\s]+)$",
           "maxLength": 1000,
@@ -1891,7 +1891,7 @@ export const SCHEMA: JsonSchema = {
             "/var/lib/forbear",
             "redis://redis:6379"
           ],
-          "markdownDescription": "Where they are kept: a directory of this sidecar alone, which must outlive it (a volume); or `redis://…`, which all replicas share and each entry is delivered by one of.\n\nAllowed: an absolute path, or redis://host:port.\n\nDefault: /var/lib/forbear.",
+          "markdownDescription": "Where they are kept: a directory of this sidecar alone, which must outlive it (a volume); or `redis://…`, which all replicas share and each entry is delivered by one of. Replicas of one app only: whoever shares it must have the same upstreams, so give each app a database of its own (`redis://host:6379/1`).\n\nAllowed: an absolute path, or redis://host:port.\n\nDefault: /var/lib/forbear.",
           "patternErrorMessage": "Not allowed here; write an absolute path, or redis://host:port."
         },
         "first": {
@@ -1923,7 +1923,7 @@ export const SCHEMA: JsonSchema = {
           "patternErrorMessage": "Not allowed here; write duration 10ms to 168h."
         },
         "maxAge": {
-          "description": "An entry this old is given up after one more try.",
+          "description": "An entry this old is given up after one more try, or without it where nobody was there to make it until long after: the upstream may have forgotten the key by then. A `Retry-After` beyond it: the call is not parked.",
           "type": "string",
           "pattern": "^(?=.)([0-9]{1,12}h)?([0-9]{1,12}m)?([0-9]{1,12}s)?([0-9]{1,12}ms)?$",
           "x-format": "duration",
@@ -1933,7 +1933,7 @@ export const SCHEMA: JsonSchema = {
           "examples": [
             "12h"
           ],
-          "markdownDescription": "An entry this old is given up after one more try.\n\nAllowed: duration 10ms to 8760h.\n\nDefault: 12h.",
+          "markdownDescription": "An entry this old is given up after one more try, or without it where nobody was there to make it until long after: the upstream may have forgotten the key by then. A `Retry-After` beyond it: the call is not parked.\n\nAllowed: duration 10ms to 8760h.\n\nDefault: 12h.",
           "patternErrorMessage": "Not allowed here; write duration 10ms to 8760h."
         },
         "maxAttempts": {
@@ -1948,7 +1948,7 @@ export const SCHEMA: JsonSchema = {
           "markdownDescription": "Redeliveries after which an entry is given up; what breaker, budget or gate kept from being sent does not count.\n\nAllowed: whole number 1 to 1000.\n\nDefault: 24."
         },
         "maxBytes": {
-          "description": "Of all entries of the store together, at most 10 000. What has ended makes room, oldest first; when what waits fills it, calls are not parked.",
+          "description": "Of all entries of the store together, at most 10 000. What has ended makes room, oldest first, and what is dead last; when what waits fills it, calls are not parked.",
           "type": "string",
           "pattern": "^[0-9]{1,15}(B|KiB|MiB|GiB)$",
           "x-format": "size",
@@ -1958,7 +1958,7 @@ export const SCHEMA: JsonSchema = {
           "examples": [
             "64MiB"
           ],
-          "markdownDescription": "Of all entries of the store together, at most 10 000. What has ended makes room, oldest first; when what waits fills it, calls are not parked.\n\nAllowed: size 4KiB to 16GiB.\n\nDefault: 64MiB.",
+          "markdownDescription": "Of all entries of the store together, at most 10 000. What has ended makes room, oldest first, and what is dead last; when what waits fills it, calls are not parked.\n\nAllowed: size 4KiB to 16GiB.\n\nDefault: 64MiB.",
           "patternErrorMessage": "Not allowed here; write size 4KiB to 16GiB."
         },
         "onParked": {
