@@ -160,7 +160,7 @@ function rendered(object: object, { indent, indentSeq }: Layout, roll: () => num
       if (isSeq(value) && value.items.length === 0) value.flow = true
     },
   })
-  return document.toString({ indent, indentSeq, lineWidth: roll() < 0.5 ? 0 : 40, version: '1.1' } as object)
+  return document.toString({ indent, indentSeq, lineWidth: 0, version: '1.1' } as object)
 }
 
 /** Also where they become text of a block scalar: then that is what the user wrote. */
