@@ -17,7 +17,9 @@ const options = fc.record(
 )
 
 const stream = fc.oneof(
-  fc.tuple(fc.array(object, { minLength: 1, maxLength: 3 }), layout).map(([objects, layout]) => yamlStream(objects, layout)),
+  fc
+    .tuple(fc.array(object, { minLength: 1, maxLength: 3 }), layout)
+    .map(([objects, layout]) => yamlStream(objects, layout)),
   fc
     .tuple(fc.array(object, { minLength: 1, maxLength: 3 }), fc.constantFrom('', 2, 4, '\t'), layout)
     .map(([objects, step, layout]) => jsonStream(objects, step, layout)),
