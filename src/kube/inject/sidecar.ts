@@ -3,7 +3,7 @@ import type { Settings } from './settings.js'
 import type { Fields, PodSpec } from './types.js'
 
 export function sidecarContainer(podSpec: PodSpec, settings: Settings): Fields {
-  const host = podSpec.hostNetwork === true ? { host: '127.0.0.1' } : {}
+  const host = usesHostNetwork(podSpec) ? { host: '127.0.0.1' } : {}
   const probe = (path: string) => ({ httpGet: { path, port: HEALTH_PORT, ...host } })
   return {
     name: CONTAINER_NAME,
@@ -21,6 +21,11 @@ export function sidecarContainer(podSpec: PodSpec, settings: Settings): Fields {
     terminationMessagePolicy: 'FallbackToLogsOnError',
     volumeMounts: [{ name: VOLUME_NAME, mountPath: POLICY_DIRECTORY, readOnly: true }],
   }
+}
+
+/** Text is refused by the API server; whoever wrote it meant it all the same. */
+export function usesHostNetwork({ hostNetwork }: PodSpec): boolean {
+  return hostNetwork === true || hostNetwork === 'true'
 }
 
 /** Passes the Pod Security Standard `restricted`, whatever the pod says. */
@@ -41,7 +46,7 @@ export function policyVolume({ configMap, optional }: Settings): Fields {
 
 function args(podSpec: PodSpec, { form }: Settings): readonly string[] {
   // The kubelet probes the address of the pod; on the host's network that is the node's, which loopback is, too.
-  const health = podSpec.hostNetwork === true ? '127.0.0.1' : '0.0.0.0'
+  const health = usesHostNetwork(podSpec) ? '127.0.0.1' : '0.0.0.0'
   const drainS = drainPeriodS(podSpec, form)
   return [
     ...['run', '--policies', POLICY_DIRECTORY, '--health', `${health}:${HEALTH_PORT}`, '--start', 'valid-only'],

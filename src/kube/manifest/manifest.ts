@@ -54,7 +54,7 @@ export function changeManifest(text: string, file: string, judge: (target: Targe
   )
 }
 
-const FAILURES: Readonly<Record<Failure, Pick<ManifestProblem, 'reason' | 'suggestion'>>> = {
+export const FAILURES: Readonly<Record<Failure, Pick<ManifestProblem, 'reason' | 'suggestion'>>> = {
   unwritable: {
     reason: 'the way in which its pod is written leaves no place for what is to be added',
     suggestion: 'write it as plain lines of key: value and lists of - items',

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { visit } from 'yaml'
 import { applyEdits, type Pod } from '../inject/apply-edits.js'
 import { withValue } from '../inject/fields.js'
 import type { Edit, Path } from '../inject/types.js'
@@ -40,7 +41,7 @@ export function rewrite(text: string, segments: readonly Segment[], changes: rea
   }
   const failed = changes.filter(change => !isAsPlanned(segments, current.segments, change, changes))
   if (failed.length === 0) return { text: current.text }
-  return { failed: new Map(failed.map(change => [change, 'shared'])) }
+  return { failed: new Map(failed.map(change => [change, hasAlias(segments, change) ? 'shared' : 'unwritable'])) }
 }
 
 function splicesOf(segments: readonly Segment[], change: Change, edits: readonly Edit[]): readonly Splice[] | null {
@@ -50,6 +51,17 @@ function splicesOf(segments: readonly Segment[], change: Change, edits: readonly
   const splices = splicesFor(segment.text, document, change.base, edits)
   if (splices === null) return null
   return splices.map(({ start, end, text }) => ({ start: start + segment.offset, end: end + segment.offset, text }))
+}
+
+function hasAlias(segments: readonly Segment[], { segment, document }: Change): boolean {
+  let found = false
+  visit(segments[segment]?.documents[document] ?? null, {
+    Alias: () => {
+      found = true
+      return visit.BREAK
+    },
+  })
+  return found
 }
 
 /** Two containers that share their `env` through an alias ask for the same at the same place. */
