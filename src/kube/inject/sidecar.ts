@@ -20,8 +20,19 @@ export function sidecarContainer(podSpec: PodSpec, settings: Settings): Fields {
     // A refused start tells why in its last lines.
     terminationMessagePolicy: 'FallbackToLogsOnError',
     volumeMounts: [{ name: VOLUME_NAME, mountPath: POLICY_DIRECTORY, readOnly: true }],
+    ...(settings.form === 'classic'
+      ? { lifecycle: { postStart: { exec: { command: ['node', '-e', AWAIT_START] } } } }
+      : {}),
   }
 }
+
+/**
+ * The kubelet starts the next container when this hook is through; the image has no shell, but it has Node. It never
+ * fails, for then the container would be ended: after a minute the app starts all the same.
+ */
+const AWAIT_START =
+  `const end = Date.now() + 60000; const ask = () => fetch("http://127.0.0.1:${HEALTH_PORT}/startupz")` +
+  '.then(({ ok }) => ok, () => false).then(ok => ok || Date.now() > end ? process.exit() : setTimeout(ask, 50)); ask()'
 
 /** Text is refused by the API server; whoever wrote it meant it all the same. */
 export function usesHostNetwork({ hostNetwork }: PodSpec): boolean {

@@ -1,3 +1,6 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { envOf, podIn, sidecarIn } from './pods.js'
 import { deployment, inject, job } from './run.js'
@@ -61,7 +64,7 @@ describe('the classic form', () => {
     expect(containers.map(({ name }: { name: string }) => name)).toEqual(['forbear', 'web'])
     expect(containers[0].restartPolicy).toBeUndefined()
     expect(initContainers).toEqual([{ name: 'migrate' }])
-    expect(stderr).toContain('in the classic form (before Kubernetes 1.29) the app may start before forbear listens')
+    expect(stderr).toContain('in the classic form (before Kubernetes 1.29) init containers run before forbear')
   })
 
   test('leaves kubectl logs and exec to the app, unless they are settled already', async () => {
@@ -100,6 +103,35 @@ test.for([
   ])
   expect(args.slice(7)).toEqual(drain === undefined ? [] : ['--drain-period', drain])
 })
+
+describe('the hook of the classic form, after which the app starts', () => {
+  const hookOf = async () => {
+    const { command } = sidecarIn((await inject(deployment(), '--native=false')).stdout).lifecycle.postStart.exec
+    return command as string[]
+  }
+
+  test('waits until forbear has started, and then lets go', async () => {
+    const answers = [503, 503, 200]
+    const server = createServer((request, response) => {
+      response.writeHead(request.url === '/startupz' ? (answers.shift() ?? 200) : 404).end('text')
+    })
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    const [, flag = '', script = ''] = await hookOf()
+    const { code } = await ended(spawn(process.execPath, [flag, script.replace('15082', String(port))]))
+    server.closeAllConnections()
+    server.close()
+    expect([code, answers]).toEqual([0, []])
+  })
+
+  test('is not there in the native form, which has its startup probe', async () => {
+    expect(sidecarIn((await inject(deployment())).stdout).lifecycle).toBeUndefined()
+  })
+})
+
+function ended(child: ChildProcess): Promise<{ code: number | null }> {
+  return new Promise(resolve => child.once('exit', code => resolve({ code })))
+}
 
 describe('what the app is told', () => {
   test('stands before its own variables, in init containers too', async () => {
