@@ -141,8 +141,8 @@ describe('an annotation that cannot be followed is refused with what to write', 
     [{ 'memory-limit': 'lots' }, '"lots" is no quantity', '256Mi'],
     [{ 'memory-request': '1Gi' }, 'the request 1Gi is above the limit 256Mi', 'memory-limit to at least 1Gi'],
     [{ 'skip-containers': 'wbe' }, 'there is no container wbe', 'did you mean web?'],
-    [{ 'policy-configmap': 'No Such' }, '"No Such" cannot be one', 'the name of a ConfigMap'],
-    [{ image: '' }, '"" cannot be one', 'an image'],
+    [{ 'policy-configmap': 'No Such' }, '"No Such" cannot be the name of a ConfigMap', 'write the name'],
+    [{ image: '' }, '"" cannot be an image', 'registry.example.com/forbear:1'],
   ] as const)('%j', async ([annotations, reason, suggestion]) => {
     const { code, stdout, stderr } = await inject(deployment('', annotations))
     expect([code, stdout]).toEqual([1, ''])
