@@ -48,6 +48,20 @@ test.for([
     'the container web sets FORBEAR_URL itself',
   ],
   ['two containers of one name', deployment('- name: web\n'), 'a.yaml:12', 'two containers are called web'],
+  [
+    'a claim template of the name',
+    deployment()
+      .replace('Deployment', 'StatefulSet')
+      .replace('  template:', '  volumeClaimTemplates: [{ metadata: { name: forbear-policies } }]\n  template:'),
+    'a.yaml:9',
+    'a volume claim template is called forbear-policies',
+  ],
+  [
+    'the mirror of a static pod',
+    'kind: Pod\nmetadata: { name: a, annotations: { kubernetes.io/config.mirror: x } }\nspec: { containers: [{ name: a }] }\n',
+    'a.yaml:2',
+    'it mirrors a static pod',
+  ],
   ['the network of the node', deployment('hostNetwork: true\n'), 'a.yaml:12', 'hostNetwork is true'],
   ['a pod of Windows', deployment('os: { name: windows }\n'), 'a.yaml:12', 'the pod runs on Windows'],
   [
