@@ -6,7 +6,7 @@ import { jsonStream, layout, object, yamlStream } from './manifests.js'
 import { type Loose, objectsIn } from './pods.js'
 
 /** More by `FORBEAR_INJECT_RUNS=5000`. */
-const RUNS = Number(process.env.FORBEAR_INJECT_RUNS ?? 120)
+const RUNS = Number(process.env.FORBEAR_INJECT_RUNS ?? 80)
 
 const options = fc.record(
   {
@@ -65,6 +65,43 @@ test('in every layout the text says what the pure function makes of the values',
         const { podSpec, meta } = inject(pod.spec, pod.metadata, { ...options, kind })
         expect(after[index]?.pod.spec).toEqual(podSpec)
         expect(unsigned(after[index]?.pod.metadata)).toEqual(unsigned(meta))
+      }
+    }),
+  )
+})
+
+test('a damaged manifest is refused, or changed in such a way that it can be changed back', () => {
+  const place = fc.double({ min: 0, max: 1, noNaN: true })
+  const word = fc.constantFrom(
+    '',
+    '\n',
+    '  ',
+    '- ',
+    ': ',
+    '&a ',
+    '*a',
+    '{',
+    ']',
+    '"',
+    '|',
+    '? ',
+    '<<: *a\n',
+    '\t',
+    '---\n',
+    'null',
+  )
+  holds(
+    fc.property(stream, fc.array(fc.tuple(place, place, word), { maxLength: 3 }), (text, wounds) => {
+      const damaged = wounds.reduce((text, [from, length, word]) => {
+        const start = Math.floor(from * text.length)
+        return text.slice(0, start) + word + text.slice(start + Math.floor(length * length * 40))
+      }, text)
+      const injected = injectManifest(damaged, 'a.yaml', { image: 'forbear:1' })
+      if (injected.problems.length > 0) {
+        expect(injected.text).toBe('')
+      } else {
+        expect(uninjectManifest(injected.text, 'a.yaml').text).toBe(damaged)
+        expect(injectManifest(injected.text, 'a.yaml', { image: 'forbear:1' }).text).toBe(injected.text)
       }
     }),
   )
