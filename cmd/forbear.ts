@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { EXIT } from './exit-codes.js'
 
-const COMMANDS = ['run', 'check', 'explain', 'schema', 'parked', 'demo'] as const
+const COMMANDS = ['run', 'check', 'explain', 'schema', 'parked', 'inject', 'uninject', 'demo'] as const
 type CommandName = (typeof COMMANDS)[number]
 
 // Only what is asked for is loaded: a sidecar must be ready before the app sends its first call.
@@ -11,6 +11,8 @@ const LOAD: Readonly<Record<CommandName, () => Promise<Registrar>>> = {
   explain: async () => (await import('./explain.js')).registerExplain,
   schema: async () => (await import('./schema.js')).registerSchema,
   parked: async () => (await import('./parked.js')).registerParked,
+  inject: async () => (await import('./inject.js')).registerInject,
+  uninject: async () => (await import('./uninject.js')).registerUninject,
   demo: async () => (await import('./demo.js')).registerDemo,
 }
 type Registrar = (program: import('commander').Command) => void
