@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { EXIT } from './exit-codes.js'
 
-const COMMANDS = ['run', 'check', 'explain', 'schema', 'demo'] as const
+const COMMANDS = ['run', 'check', 'explain', 'schema', 'demo', 'webhook', 'certs'] as const
 type CommandName = (typeof COMMANDS)[number]
 
 // Only what is asked for is loaded: a sidecar must be ready before the app sends its first call.
@@ -11,6 +11,8 @@ const LOAD: Readonly<Record<CommandName, () => Promise<Registrar>>> = {
   explain: async () => (await import('./explain.js')).registerExplain,
   schema: async () => (await import('./schema.js')).registerSchema,
   demo: async () => (await import('./demo.js')).registerDemo,
+  webhook: async () => (await import('./webhook.js')).registerWebhook,
+  certs: async () => (await import('./certs.js')).registerCerts,
 }
 type Registrar = (program: import('commander').Command) => void
 

@@ -12,7 +12,7 @@ export interface UnitRule {
 }
 
 /** Packages that cost start-up time and are not needed by every run: dynamic import only. */
-export const LAZY_PACKAGES = ['http-proxy', 'pino-pretty', 'chokidar'] as const
+export const LAZY_PACKAGES = ['http-proxy', 'pino-pretty', 'chokidar', '@peculiar/x509', 'reflect-metadata'] as const
 
 export const UNIT_RULES: Readonly<Record<string, UnitRule>> = {
   core: { imports: ['core'], node: false, pure: true },
@@ -26,6 +26,7 @@ export const UNIT_RULES: Readonly<Record<string, UnitRule>> = {
     node: false,
     pure: true,
   },
+  'pipeline/drain': { imports: [], types: ['clock'], node: false, pure: true },
   // Every listener is bound alike, the operator's too.
   'proxy/bind': { imports: ['core'], node: true },
   proxy: {
@@ -41,6 +42,13 @@ export const UNIT_RULES: Readonly<Record<string, UnitRule>> = {
   },
   admin: { imports: ['admin', 'telemetry', 'core', 'proxy/bind'], types: ['pipeline', 'policy', 'clock'], node: true },
   kube: { imports: ['kube', 'policy', 'core'], npm: ['yaml'], node: true },
+  // A server of its own, with the log, the health port and the way of ending that a sidecar has.
+  'kube/webhook': {
+    imports: ['kube', 'policy', 'core', 'clock', 'admin', 'telemetry', 'proxy/bind', 'pipeline/drain'],
+    npm: ['prom-client'],
+    node: true,
+  },
+  'kube/certs': { imports: ['kube', 'core'], npm: ['yaml', '@peculiar/x509', 'reflect-metadata'], node: true },
   simulator: {
     imports: ['simulator', 'proxy', 'pipeline', 'core', 'clock', 'telemetry/events', 'telemetry/status'],
     types: ['policy'],
@@ -56,8 +64,9 @@ export const UNIT_RULES: Readonly<Record<string, UnitRule>> = {
     node: true,
   },
   cmd: { imports: ['cmd', 'app', 'core'], npm: ['commander'], node: true },
-  // Durations of flags.
-  'cmd/run': { imports: ['cmd', 'app', 'policy', 'core'], npm: ['commander'], node: true },
+  // Durations.
+  'cmd/flags': { imports: ['policy'], npm: ['commander'], node: true },
+  'cmd/run': { imports: ['cmd', 'app', 'core'], npm: ['commander'], node: true },
   // The messages of a refused start.
   'cmd/start-errors': { imports: ['cmd', 'app', 'policy'], node: true },
   'cmd/check': { imports: ['cmd', 'policy', 'core'], npm: ['commander'], node: true },
@@ -67,6 +76,8 @@ export const UNIT_RULES: Readonly<Record<string, UnitRule>> = {
   'cmd/schema': { imports: ['cmd', 'policy'], npm: ['commander'], node: true },
   'cmd/demo': { imports: ['cmd', 'app', 'demo', 'clock'], npm: ['commander'], node: true },
   'cmd/simulate': { imports: ['cmd', 'policy', 'simulator', 'core'], npm: ['commander'], node: true },
+  'cmd/webhook': { imports: ['cmd', 'kube', 'proxy/bind'], npm: ['commander'], node: true },
+  'cmd/certs': { imports: ['cmd', 'kube'], npm: ['commander'], node: true },
   'cmd/inject': { imports: ['cmd', 'kube', 'policy'], npm: ['commander'], node: true },
 }
 
