@@ -1,9 +1,10 @@
 /** A ConfigMap that holds policies: what a sidecar that mounts it will read, and what is unwise about it. */
 import { isPolicyFile } from '../../policy/source.js'
+import { parseUpstreams } from '../inject/upstreams.js'
 import { isObject, type JsonObject, textAt } from './admission-review.js'
 
 export const POLICY_LABEL = 'forbear.dev/policy'
-/** Names of upstreams, or `name=port`, separated by commas: apps count on these. As on a pod. */
+/** As on a pod: the upstreams that apps count on. */
 export const UPSTREAMS_ANNOTATION = 'forbear.dev/upstreams'
 
 /** An API server takes no more. */
@@ -24,10 +25,7 @@ export function isPolicyConfigMap(configMap: JsonObject): boolean {
 /** The upstreams that its annotation says apps call. */
 export function wantedUpstreams(configMap: JsonObject): string[] {
   const annotations = mappingAt(mappingAt(configMap, 'metadata'), 'annotations')
-  const names = textAt(annotations, UPSTREAMS_ANNOTATION)
-    .split(',')
-    .map(one => one.split('=')[0]?.trim() ?? '')
-  return [...new Set(names.filter(name => name !== ''))]
+  return parseUpstreams(textAt(annotations, UPSTREAMS_ANNOTATION), () => undefined).map(({ name }) => name)
 }
 
 /** About the ConfigMap itself, not its policies. */

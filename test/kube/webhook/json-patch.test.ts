@@ -22,7 +22,12 @@ describe('a patch', () => {
 
   it('reaches into an item that kept its name', () => {
     const before = { c: [{ name: 'app' }, { name: 'log', env: [{ name: 'A' }] }] }
-    const after = { c: [{ name: 'app', env: [{ name: 'X' }] }, { name: 'log', env: [{ name: 'X' }, { name: 'A' }] }] }
+    const after = {
+      c: [
+        { name: 'app', env: [{ name: 'X' }] },
+        { name: 'log', env: [{ name: 'X' }, { name: 'A' }] },
+      ],
+    }
     expect(jsonPatch(before, after)).toEqual([
       { op: 'add', path: '/c/0/env', value: [{ name: 'X' }] },
       { op: 'add', path: '/c/1/env/0', value: { name: 'X' } },

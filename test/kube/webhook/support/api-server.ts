@@ -40,7 +40,12 @@ export interface Admitted {
   /** After the patch. */
   readonly object: unknown
   readonly patch: readonly PatchOperation[]
-  readonly status: { readonly code: number; readonly reason: string; readonly message: string; readonly details: Details } | null
+  readonly status: {
+    readonly code: number
+    readonly reason: string
+    readonly message: string
+    readonly details: Details
+  } | null
 }
 
 export interface PatchOperation {
@@ -99,7 +104,8 @@ function believed(answer: Json, uid: string, object: unknown): Admitted {
   const { patch: encoded, patchType } = response
   if ((encoded === undefined) !== (patchType === undefined)) throw new Error('patch and patchType go together')
   if (patchType !== undefined && patchType !== 'JSONPatch') throw new Error(`patchType ${String(patchType)}`)
-  const patch = encoded === undefined ? [] : (JSON.parse(Buffer.from(String(encoded), 'base64').toString()) as PatchOperation[])
+  const patch =
+    encoded === undefined ? [] : (JSON.parse(Buffer.from(String(encoded), 'base64').toString()) as PatchOperation[])
   return {
     allowed: response['allowed'] as boolean,
     warnings: (response['warnings'] as string[] | undefined) ?? [],
@@ -112,7 +118,8 @@ function believed(answer: Json, uid: string, object: unknown): Admitted {
 /** Strictly: a path that is not there is an error. */
 export function applied(object: unknown, patch: readonly PatchOperation[]): unknown {
   const copy = structuredClone(object)
-  return jsonPatch.applyPatch(copy, structuredClone(patch) as Parameters<typeof jsonPatch.applyPatch>[1], true).newDocument
+  return jsonPatch.applyPatch(copy, structuredClone(patch) as Parameters<typeof jsonPatch.applyPatch>[1], true)
+    .newDocument
 }
 
 export interface Answer {
@@ -139,8 +146,7 @@ export async function post(config: WebhookConfig, body: string | Buffer, options
     path: `${path}?timeout=${timeoutSeconds}s`,
     ca: caBundle,
     servername: config.serverName ?? `${SERVICE}.${NAMESPACE}.svc`,
-    ALPNProtocols: ['http/1.1'],
-    agent: agent ?? false,
+    agent: agent ?? new Agent({ ALPNProtocols: ['http/1.1'] }),
     timeout: timeoutSeconds * 1000,
     headers: {
       accept: 'application/json, */*',

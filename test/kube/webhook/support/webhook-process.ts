@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { firstSet, type CertificateSet } from '../../../../src/kube/certs/bundle.js'
+import { type CertificateSet, firstSet } from '../../../../src/kube/certs/bundle.js'
 import { issueCertificates, serviceNames } from '../../../../src/kube/certs/issue.js'
 import { freePort } from '../../../e2e/harness/ports.js'
 import { until, within } from '../../../e2e/harness/time.js'
