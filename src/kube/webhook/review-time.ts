@@ -9,8 +9,9 @@ const UNIT_MS: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 
 
 /** Of `?timeout=5s`, as Go writes durations; with less than twice the reserve, half of it. */
 export function reviewTimeMs(timeout: string | null): number {
-  const wanted = timeout === null ? DEFAULT_MS : (goDurationMs(timeout) ?? DEFAULT_MS)
-  return Math.max(wanted / 2, Math.min(wanted, MOST_MS) - RESERVE_MS)
+  const told = timeout === null ? null : goDurationMs(timeout)
+  const waitsMs = Math.min(told ?? DEFAULT_MS, MOST_MS)
+  return Math.max(waitsMs / 2, waitsMs - RESERVE_MS)
 }
 
 function goDurationMs(text: string): number | null {

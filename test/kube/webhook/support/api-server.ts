@@ -16,7 +16,10 @@ export interface WebhookConfig {
   readonly path: string
   /** Default `forbear-webhook.forbear-system.svc`. */
   readonly serverName?: string
+  /** Told to the webhook. */
   readonly timeoutSeconds?: number
+  /** Kept by the client; default the same. */
+  readonly patienceMs?: number
   readonly agent?: Agent
 }
 
@@ -147,7 +150,7 @@ export async function post(config: WebhookConfig, body: string | Buffer, options
     ca: caBundle,
     servername: config.serverName ?? `${SERVICE}.${NAMESPACE}.svc`,
     agent: agent ?? new Agent({ ALPNProtocols: ['http/1.1'] }),
-    timeout: timeoutSeconds * 1000,
+    timeout: config.patienceMs ?? timeoutSeconds * 1000,
     headers: {
       accept: 'application/json, */*',
       ...(contentType !== null && { 'content-type': contentType }),
