@@ -103,8 +103,8 @@ export function answerReview(uid: string, decision: Decision): string {
   return JSON.stringify({ apiVersion: API_VERSION, kind: KIND, response })
 }
 
-/** Longer ones an API server may cut, and all of a request may have 4096 bytes together. */
-const WARNING_BYTES = 256
+/** Where all of a request have more than 4096 characters together, an API server cuts each to 256. */
+const WARNING_BYTES = 1000
 const ALL_WARNINGS_BYTES = 3500
 
 /** As a `Warning` header can carry them: of one line, without control characters, and not too many. */
