@@ -5,7 +5,9 @@ import { isObject, type JsonObject, textAt } from './admission-review.js'
 
 export const POLICY_LABEL = 'forbear.dev/policy'
 /** As on a pod: the upstreams that apps count on. */
-export const UPSTREAMS_ANNOTATION = 'forbear.dev/upstreams'
+const UPSTREAMS_ANNOTATION = 'forbear.dev/upstreams'
+/** Of that annotation; some hundred names. */
+const MOST_UPSTREAMS_CHARS = 16_384
 
 /** An API server takes no more. */
 const MOST_BYTES = 1024 * 1024
@@ -25,7 +27,13 @@ export function isPolicyConfigMap(configMap: JsonObject): boolean {
 /** The upstreams that its annotation says apps call. */
 export function wantedUpstreams(configMap: JsonObject): string[] {
   const annotations = mappingAt(mappingAt(configMap, 'metadata'), 'annotations')
+  if (namesTooMany(annotations)) return []
   return parseUpstreams(textAt(annotations, UPSTREAMS_ANNOTATION), () => undefined).map(({ name }) => name)
+}
+
+/** Upstreams beyond what is worth the time. */
+export function namesTooMany(annotations: JsonObject): boolean {
+  return textAt(annotations, UPSTREAMS_ANNOTATION).length > MOST_UPSTREAMS_CHARS
 }
 
 /** About the ConfigMap itself, not its policies. */

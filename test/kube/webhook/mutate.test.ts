@@ -77,6 +77,25 @@ describe('a pod', () => {
     expect(warnings).toEqual([expect.stringMatching(/^forbear: not injected: .*hostNetwork.*; /)])
   })
 
+  it.each([
+    ['containers', pod({ containers: Array.from({ length: 20_000 }, (_, n) => ({ name: `c${n}` })) })],
+    [
+      'annotations',
+      pod(
+        {},
+        { annotations: Object.fromEntries(Array.from({ length: 60_000 }, (_, n) => [`forbear.dev/a${n}`, 'x'])) },
+      ),
+    ],
+    [
+      'upstreams',
+      pod({}, { annotations: { 'forbear.dev/upstreams': Array.from({ length: 50_000 }, (_, n) => `u${n}`).join() } }),
+    ],
+  ])('with %s by the thousand is let through with a warning: others are not to wait for it', async (_what, object) => {
+    const admitted = await admit(mutate, { object })
+    expect(admitted).toMatchObject({ allowed: true, patch: [] })
+    expect(admitted.warnings).toEqual([expect.stringContaining('not injected: the pod has more than 200 containers')])
+  })
+
   it('of a dry run gets the same answer', async () => {
     const [real, dry] = await Promise.all([false, true].map(dryRun => admit(mutate, { object: pod(), dryRun })))
     expect(dry?.object).toEqual(real?.object)
