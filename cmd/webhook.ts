@@ -1,4 +1,5 @@
-import type { Command } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
+import { parseKubeVersion } from '../src/kube/inject/form.js'
 import { EXIT } from './exit-codes.js'
 import { durationMs, flag } from './flags.js'
 import { superviseSidecar } from './supervise.js'
@@ -26,7 +27,11 @@ export function registerWebhook(program: Command): void {
     .addOption(
       flag('--native <when>', 'native sidecars (Kubernetes 1.29)').choices(['auto', 'true', 'false']).default('auto'),
     )
-    .addOption(flag('--kube-version <version>', 'of the cluster and its nodes, such as 1.29; decides --native auto'))
+    .addOption(
+      flag('--kube-version <version>', 'of the oldest node, such as 1.27; decides --native auto').argParser(
+        kubeVersion,
+      ),
+    )
     .addOption(flag('--listen <host:port>', 'HTTPS for API servers').default('0.0.0.0:8443'))
     .addOption(flag('--health <host:port>', 'plain HTTP for probes and scrapes').default('0.0.0.0:15082'))
     .addOption(
@@ -52,6 +57,11 @@ restart. Each flag can also be set as FORBEAR_… (FORBEAR_IMAGE=registry.exampl
 Example:
   $ forbear certs init --namespace forbear-system --dir ./certs
   $ forbear webhook --certs ./certs --image registry.example.com/forbear:1`
+
+function kubeVersion(text: string): string {
+  if (parseKubeVersion(text) === null) throw new InvalidArgumentError('write a version such as 1.29.')
+  return text
+}
 
 async function webhook(flags: WebhookFlags & { readonly certs: string; readonly image: string }): Promise<number> {
   const [{ startWebhook }, { BindError }] = await Promise.all([

@@ -79,6 +79,9 @@ export const UNIT_RULES: Readonly<Record<string, UnitRule>> = {
   'cmd/webhook': { imports: ['cmd', 'kube', 'proxy/bind'], npm: ['commander'], node: true },
   'cmd/certs': { imports: ['cmd', 'kube'], npm: ['commander'], node: true },
   'cmd/inject': { imports: ['cmd', 'kube', 'policy'], npm: ['commander'], node: true },
+  'cmd/uninject': { imports: ['cmd', 'kube'], npm: ['commander'], node: true },
+  // Manifests in, manifests out.
+  'cmd/manifests': { imports: ['cmd', 'kube'], node: true },
 }
 
 export const TOP_LEVEL = [

@@ -1,32 +1,31 @@
-/** kubectl, where there is one: of the variable FORBEAR_KUBECTL, of `.ci/tools`, or on the path. */
+/** kubectl, where there is one: among the tools that were fetched for tests, or on the path. */
 import { execFile, execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { homedir, tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { PatchOperation } from './api-server.js'
 
 let found: readonly string[] | undefined
 
-/** Says so aloud when there is none. */
+/** One, or none, which is said aloud. */
 export function kubectls(): readonly string[] {
   if (found === undefined) {
-    found = [process.env['FORBEAR_KUBECTL'] ?? '', ...cached(), 'kubectl'].filter(works).slice(0, 1)
-    if (found.length === 0) console.warn('no kubectl: its tests are skipped; set FORBEAR_KUBECTL to one')
+    found = [...fetched(), 'kubectl'].filter(works).slice(0, 1)
+    if (found.length === 0) console.warn('no kubectl on the path or in FORBEAR_TOOLS: its tests are skipped')
   }
   return found
 }
 
-function cached(): string[] {
-  const dir = resolve('.ci/tools')
-  if (!existsSync(dir)) return []
-  return readdirSync(dir, { recursive: true, encoding: 'utf8' })
-    .filter(name => /(^|\/)kubectl[^/]*$/.test(name))
-    .map(name => join(dir, name))
+/** Where tools for tests are kept, a folder for each version. */
+function fetched(): string[] {
+  const cache = process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache')
+  const root = process.env['FORBEAR_TOOLS'] ?? join(cache, 'forbear-tools')
+  if (!existsSync(root)) return []
+  return readdirSync(root).map(folder => join(root, folder, 'kubectl'))
 }
 
 function works(program: string): boolean {
-  if (program === '') return false
   try {
     execFileSync(program, ['version', '--client'], { stdio: 'ignore' })
     return true
