@@ -9,7 +9,7 @@ type Mapping = Readonly<Record<string, unknown>>
 
 /** In the order in which they must be applied. Items of lists stay where they are: only what is new is added, by its index. */
 export function jsonPatch(before: unknown, after: unknown, path = ''): PatchOperation[] {
-  if (isDeepStrictEqual(before, after)) return []
+  if (before === after) return []
   if (Array.isArray(before) && Array.isArray(after)) return listPatch(before, after, path)
   if (isMapping(before) && isMapping(after)) return mappingPatch(before, after, path)
   return [{ op: 'replace', path, value: after }]

@@ -7,8 +7,11 @@ import { BodyReader, type ReadBody } from './review-body.js'
 import { reviewTimeMs } from './review-time.js'
 import type { Reviewed } from './reviewed.js'
 
-/** Rejects or throws when it cannot judge: the object then gets in as it is. */
-export type Review = (request: AdmissionRequest, signal: AbortSignal) => Reviewed | Promise<Reviewed>
+/**
+ * Rejects or throws when it cannot judge: the object then gets in as it is. Whoever asks for `time` and is still at it when
+ * that is over is not waited for by the API server any more.
+ */
+export type Review = (request: AdmissionRequest, time: () => AbortSignal) => Reviewed | Promise<Reviewed>
 
 /** One review that was answered. */
 export interface ReviewTold extends Reviewed {
@@ -172,12 +175,12 @@ interface Settled extends Reviewed {
 
 /** What cannot be judged, or not in time, gets in with a warning: an app must not wait for forbear to be mended. */
 async function settled(request: AdmissionRequest, review: Review, timeMs: number): Promise<Settled> {
-  const signal = AbortSignal.timeout(timeMs)
+  const given: { signal?: AbortSignal } = {}
   try {
-    const reviewed = await review(request, signal)
+    const reviewed = await review(request, () => (given.signal = AbortSignal.timeout(timeMs)))
     return { ...reviewed, text: answerReview(request.uid, reviewed.decision) }
   } catch (error) {
-    const late = signal.aborted
+    const late = given.signal?.aborted === true
     const decision = allow(late ? LATE : FAILED)
     const text = answerReview(request.uid, decision)
     return {

@@ -5,14 +5,18 @@ import { configMapWarnings, filesOf, isPolicyConfigMap, POLICY_LABEL, wantedUpst
 import type { Judge, Verdict } from './judge.js'
 import type { Reviewed } from './reviewed.js'
 
-export async function reviewPolicyMap(request: AdmissionRequest, judge: Judge, signal: AbortSignal): Promise<Reviewed> {
+export async function reviewPolicyMap(
+  request: AdmissionRequest,
+  judge: Judge,
+  time: () => AbortSignal,
+): Promise<Reviewed> {
   const { object, oldObject, operation, resource, subResource } = request
   if (resource !== 'configmaps' || subResource !== '') return { decision: allow(), reason: 'not-a-configmap' }
   if (operation !== 'CREATE' && operation !== 'UPDATE') return { decision: allow(), reason: 'not-an-edit' }
   if (object === null) return { decision: allow('forbear: there was no ConfigMap to check'), reason: 'no-object' }
   // An API server also asks when the label is being taken away.
   if (!isPolicyConfigMap(object)) return { decision: allow(UNLABELLED), reason: 'not-labelled' }
-  const verdict = await judge(filesOf(object), signal)
+  const verdict = await judge(filesOf(object), time())
   return { ...decide(request, object, oldObject, verdict), codes: verdict.codes }
 }
 

@@ -76,7 +76,7 @@ class Runtime {
     this.#server = new ReviewServer({
       reviews: new Map<string, Review>([
         ['/mutate', request => reviewPod(request, options.inject)],
-        ['/validate-policy', (request, signal) => reviewPolicyMap(request, this.#judge.judge, signal)],
+        ['/validate-policy', (request, time) => reviewPolicyMap(request, this.#judge.judge, time)],
       ]),
       nowMs: () => this.#clock.nowMs(),
       onReviewed: told => this.#onReviewed(told),

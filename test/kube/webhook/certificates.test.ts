@@ -1,10 +1,12 @@
 /** Another certificate while the built command serves. */
-import { rmSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type CertificateSet, nextSet } from '../../../src/kube/certs/bundle.js'
 import { until } from '../../e2e/harness/time.js'
-import { admit, post, reviewOf, type WebhookConfig } from './support/api-server.js'
+import { admit, NAMESPACE, post, reviewOf, SERVICE, type WebhookConfig } from './support/api-server.js'
 import { pod } from './support/pods.js'
 import { newCertificates, WebhookProcess } from './support/webhook-process.js'
 
@@ -42,11 +44,11 @@ describe('a rotation', () => {
           error => failures.push(error),
         )
     })
-    await until('some handshakes with the old certificate', () => serials.length > 10)
+    await until('some handshakes with the old certificate', () => serials.length > 10, 20_000)
     running.secret.rotate(asFiles(next))
-    await until('the new certificate is shown', () => serials.at(-1) !== oldSerial, 15_000)
+    await until('the new certificate is shown', () => serials.at(-1) !== oldSerial, 20_000)
     const changedAt = serials.length
-    await until('some handshakes with the new certificate', () => serials.length > changedAt + 10)
+    await until('some handshakes with the new certificate', () => serials.length > changedAt + 10, 20_000)
     going = false
     await Promise.all(callers)
     expect(failures).toEqual([])
@@ -63,7 +65,7 @@ describe('a rotation', () => {
       'the new one is shown',
       async () =>
         (await serialAt({ ...running.at('/mutate'), caBundle: other['ca.crt'] }).catch(() => before)) !== before,
-      15_000,
+      20_000,
     )
     await expect(serialAt(running.at('/mutate'))).rejects.toMatchObject({ code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' })
   })
@@ -83,19 +85,61 @@ describe('what cannot be used', () => {
     const running = await started(old)
     const before = await serialAt(running.at('/mutate'))
     running.secret.rotate(asFiles(broken(old, await newCertificates())))
-    await until('it is refused', async () => (await running.metric(FAILED)) === 1, 15_000)
+    await until('it is refused', async () => (await running.metric(FAILED)) === 1, 20_000)
     expect(await serialAt(running.at('/mutate'))).toBe(before)
     expect((await running.health('/readyz')).status).toBe(200)
     const next = await nextSet(old, { days: 30, nowMs: Date.now() })
     running.caBundle = next['ca.crt']
     running.secret.rotate(asFiles(next))
-    await until('the next is used', async () => (await serialAt(running.at('/mutate'))) !== before, 15_000)
+    await until('the next is used', async () => (await serialAt(running.at('/mutate'))) !== before, 20_000)
     expect(await running.metric(FAILED)).toBe(1)
     expect(running.output).not.toContain('PRIVATE')
   })
 })
 
 const FAILED = 'forbear_webhook_certificate_loads_total{result="failed"}'
+
+const hasOpenssl = spawnSync('openssl', ['version']).status === 0
+
+describe.skipIf(!hasOpenssl)('a pair of cert-manager', () => {
+  it('with an RSA key of PKCS #1 and a chain is shown whole', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'forbear-chain-'))
+    const at = (name: string) => join(dir, name)
+    const openssl = (...args: string[]) => execFileSync('openssl', args, { stdio: 'pipe' })
+    const request = (name: string, ...more: string[]) =>
+      openssl('req', '-newkey', 'rsa:2048', '-nodes', '-keyout', at(`${name}.key`), '-subj', `/CN=${name}`, ...more)
+    const sign = (name: string, by: string, extension: string) => {
+      writeFileSync(at(`${name}.ext`), extension)
+      const issuer = ['-CA', at(`${by}.crt`), '-CAkey', at(`${by}.key`), '-CAcreateserial', '-days', '2']
+      openssl(
+        'x509',
+        '-req',
+        '-in',
+        at(`${name}.csr`),
+        ...issuer,
+        '-extfile',
+        at(`${name}.ext`),
+        '-out',
+        at(`${name}.crt`),
+      )
+    }
+    request('root', '-x509', '-days', '2', '-out', at('root.crt'))
+    for (const name of ['middle', 'leaf']) request(name, '-out', at(`${name}.csr`))
+    sign('middle', 'root', 'basicConstraints=critical,CA:TRUE')
+    sign('leaf', 'middle', `subjectAltName=DNS:${SERVICE}.${NAMESPACE}.svc`)
+    openssl('rsa', '-traditional', '-in', at('leaf.key'), '-out', at('pkcs1.key'))
+    const text = (name: string) => readFileSync(at(name), 'utf8')
+    expect(text('pkcs1.key')).toContain('BEGIN RSA PRIVATE KEY')
+    const set = {
+      'ca.crt': text('root.crt'),
+      'tls.crt': text('leaf.crt') + text('middle.crt'),
+      'tls.key': text('pkcs1.key'),
+    }
+    rmSync(dir, { recursive: true })
+    const running = await started(set)
+    expect((await admit(running.at('/mutate'), { object: pod() })).patch).not.toEqual([])
+  })
+})
 
 describe('a plain directory', () => {
   it('that is written file by file is used once both fit', async () => {
@@ -107,10 +151,10 @@ describe('a plain directory', () => {
     running.caBundle = next['ca.crt']
     for (const file of ['tls.crt', 'tls.key'] as const) rmSync(join(running.secret.dir, file), { force: true })
     writeFileSync(join(running.secret.dir, 'tls.crt'), next['tls.crt'])
-    await until('half of it is refused', async () => (await running.metric(FAILED)) > 0, 15_000)
+    await until('half of it is refused', async () => (await running.metric(FAILED)) > 0, 20_000)
     expect(await serialAt(running.at('/mutate'))).toBe(before)
     writeFileSync(join(running.secret.dir, 'tls.key'), next['tls.key'])
-    await until('both are used', async () => (await serialAt(running.at('/mutate'))) !== before, 15_000)
+    await until('both are used', async () => (await serialAt(running.at('/mutate'))) !== before, 20_000)
   })
 })
 
@@ -123,7 +167,7 @@ describe('without a certificate', () => {
     expect((await running.health('/readyz')).status).toBe(503)
     await expect(serialAt(running.at('/mutate'))).rejects.toThrow()
     running.secret.rotate(asFiles(set))
-    await until('it is ready', async () => (await running.health('/readyz')).status === 200, 15_000)
+    await until('it is ready', async () => (await running.health('/readyz')).status === 200, 20_000)
     expect((await admit(running.at('/mutate'), { object: pod() })).patch).not.toEqual([])
   })
 })

@@ -24,25 +24,31 @@ it('on SIGTERM it is not ready any more, answers all that still comes, and exits
   const callers = Array.from({ length: 8 }, async () => {
     while (sending) results.push((await admit({ ...running.at('/mutate'), agent }, { object: pod() })).patch.length > 0)
   })
-  await until('reviews go through', () => results.length > 20)
+  await until('reviews go through', () => results.length > 20, 20_000)
   running.child.kill('SIGTERM')
   await until('it is not ready', async () => (await running.health('/readyz')).status === 503)
   const at = results.length
   // As long as endpoints take to be forgotten.
-  await until('more reviews go through', () => results.length > at + 20)
+  await until('more reviews go through', () => results.length > at + 20, 20_000)
   sending = false
   await Promise.all(callers)
   agent.destroy()
   expect(results.every(Boolean)).toBe(true)
-  expect(await within('it ends', running.exited, 8000)).toBe(0)
+  expect(await within('it ends', running.exited, 20_000)).toBe(0)
 })
 
-it('a second SIGTERM ends it at once', async () => {
-  const running = (webhook = await WebhookProcess.start())
+it('a second SIGTERM ends it at once, whoever still calls', async () => {
+  const running = (webhook = await WebhookProcess.start(['--drain-period', '5m']))
+  let going = true
+  const caller = (async () => {
+    while (going) await admit(running.at('/mutate'), { object: pod() }).catch(() => undefined)
+  })()
   running.child.kill('SIGTERM')
-  await until('it drains', () => running.output.includes('draining'))
+  await until('it drains', () => running.output.includes('draining'), 20_000)
   running.child.kill('SIGTERM')
-  expect(await within('it ends', running.exited, 1500)).toBe(0)
+  expect(await within('it ends', running.exited, 20_000)).toBe(0)
+  going = false
+  await caller
 })
 
 it('killed in the middle of reviews it leaves nothing: another one serves from the same files', async () => {
@@ -71,7 +77,7 @@ it('a port that is taken is told in one line, with exit code 78', async () => {
   const { port } = other.address() as AddressInfo
   const set = await newCertificates()
   webhook = await WebhookProcess.spawn(set, set['ca.crt'], ['--listen', `127.0.0.1:${port}`])
-  expect(await within('it ends', webhook.exited, 8000)).toBe(78)
+  expect(await within('it ends', webhook.exited, 20_000)).toBe(78)
   expect(webhook.output).toContain(`cannot listen on 127.0.0.1:${port}: another process has this port`)
   other.close()
 })

@@ -59,7 +59,9 @@ describe('a judge', () => {
   })
 
   it('that is slower than the API server waits is ended before that, and the object gets in with a warning', async () => {
-    const { config, told } = await stage((_, signal) => once(signal, 'abort').then(() => Promise.reject(signal.reason)))
+    const { config, told } = await stage((_, time) =>
+      once(time(), 'abort').then(() => Promise.reject(new Error('too slow'))),
+    )
     const { allowed, warnings } = await admit({ ...config, timeoutSeconds: 1 }, { object })
     expect([allowed, warnings]).toEqual([true, [expect.stringContaining('no time left')]])
     expect(told[0]?.reason).toBe('timeout')

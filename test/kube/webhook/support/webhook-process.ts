@@ -51,7 +51,8 @@ export class WebhookProcess {
   }
 
   async ready(): Promise<void> {
-    await until('the webhook is ready', async () => (await this.health('/readyz').catch(() => null))?.status === 200)
+    const isReady = async () => (await this.health('/readyz').catch(() => null))?.status === 200
+    await until('the webhook is ready', isReady, 20_000)
   }
 
   at(path: '/mutate' | '/validate-policy'): WebhookConfig {
