@@ -6,13 +6,21 @@ import type { ManifestResult } from './outcome.js'
 
 export function injectManifest(text: string, file: string, options: InjectOptions): ManifestResult {
   return changeManifest(text, file, target => {
-    const { podSpec, meta, workload } = target
-    const nulls = nullsIn(target)
-    const { edits, report } = inject(podSpec, meta, { ...options, kind: workload.kind, nulls })
-    const details = report.outcome === 'skipped' ? ['forbear.dev/inject is "false"'] : report.added
-    const { outcome, warnings, problems } = report
+    const { podSpec, meta, workload, ownerLabel } = target
+    if (ownerLabel === 'false') return SKIPPED
+    const { edits, report } = inject(podSpec, meta, { ...options, kind: workload.kind, nulls: nullsIn(target) })
+    if (report.outcome === 'skipped') return SKIPPED
+    const { outcome, added: details, warnings, problems } = report
     return { outcome, rounds: edits, details, warnings, problems }
   })
+}
+
+const SKIPPED: Verdict = {
+  outcome: 'skipped',
+  rounds: [],
+  details: ['its label forbear.dev/inject is "false"'],
+  warnings: [],
+  problems: [],
 }
 
 export function uninjectManifest(text: string, file: string): ManifestResult {
