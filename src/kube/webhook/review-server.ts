@@ -1,6 +1,7 @@
 /** HTTP/1.1 over TLS as API servers speak it to admission webhooks. Nothing that is sent can end it. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
+import type { Socket } from 'node:net'
 import { type AdmissionRequest, API_VERSION, allow, answerReview, KIND, readReview } from './admission-review.js'
 import type { Pair } from './certificates.js'
 import { BodyReader, type ReadBody } from './review-body.js'
@@ -34,6 +35,7 @@ export interface ReviewServerOptions {
 
 /** An API server keeps idle connections for 90 s: closed from here, one may just have been taken for the next review. */
 const KEEP_ALIVE_MS = 120_000
+const CLOSE_GRACE_MS = 1000
 /** Times in ms; a client has 10 s to send its request. */
 const OPTIONS = {
   ALPNProtocols: ['http/1.1'],
@@ -53,7 +55,7 @@ interface Refusal {
 export class ReviewServer {
   readonly #options: ReviewServerOptions
   readonly #bodies = new BodyReader()
-  readonly #servers = new Set<Server>()
+  readonly #servers = new Map<Server, ReadonlySet<Socket>>()
   #pair: Pair | null = null
   #stopping = false
   #active = 0
@@ -71,14 +73,14 @@ export class ReviewServer {
     })
     server.on('clientError', (_, socket) => socket.destroy())
     server.on('tlsClientError', (_, socket) => socket.destroy())
-    this.#servers.add(server)
+    this.#servers.set(server, socketsOf(server))
     server.once('close', () => this.#servers.delete(server))
     return server
   }
 
   /** For handshakes from now on; connections keep theirs. Throws when OpenSSL will not have the pair. */
   use(pair: Pair): void {
-    for (const server of this.#servers) server.setSecureContext({ ...pair, minVersion: OPTIONS.minVersion })
+    for (const server of this.#servers.keys()) server.setSecureContext({ ...pair, minVersion: OPTIONS.minVersion })
     this.#pair = pair
   }
 
@@ -98,11 +100,14 @@ export class ReviewServer {
 
   /** Whoever is still not answered will not be. */
   drain(): void {
-    for (const server of this.#servers) server.closeAllConnections()
+    for (const sockets of this.#servers.values()) for (const socket of sockets) socket.destroy()
   }
 
+  /** Answers that are on their way get up to a second to leave. */
   async close(): Promise<void> {
-    await Promise.all([...this.#servers].map(closeServer))
+    const cut = setTimeout(() => this.drain(), CLOSE_GRACE_MS)
+    await Promise.all([...this.#servers.keys()].map(server => new Promise(resolve => server.close(resolve))))
+    clearTimeout(cut)
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -195,9 +200,12 @@ async function settled(request: AdmissionRequest, review: Review, timeMs: number
 const LATE = 'forbear: let through unchecked and unchanged: there was no time left'
 const FAILED = 'forbear: let through unchecked and unchanged: the webhook failed; its log says why'
 
-function closeServer(server: Server): Promise<void> {
-  return new Promise(resolve => {
-    server.close(() => resolve())
-    server.closeIdleConnections()
+/** Every connection, also one that is still in its handshake or never asked anything: Node knows of neither. */
+function socketsOf(server: Server): ReadonlySet<Socket> {
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
   })
+  return sockets
 }

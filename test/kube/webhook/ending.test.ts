@@ -3,7 +3,8 @@
 import { once } from 'node:events'
 import { Agent } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
+import { connect as connectTls } from 'node:tls'
 import { afterEach, expect, it } from 'vitest'
 import { until, within } from '../../e2e/harness/time.js'
 import { admit } from './support/api-server.js'
@@ -35,6 +36,18 @@ it('on SIGTERM it is not ready any more, answers all that still comes, and exits
   agent.destroy()
   expect(results.every(Boolean)).toBe(true)
   expect(await within('it ends', running.exited, 20_000)).toBe(0)
+})
+
+it.each(['tcp', 'tls'])('waits for no client that is merely connected (%s)', async kind => {
+  const running = (webhook = await WebhookProcess.start())
+  const { port } = running
+  const client = kind === 'tcp' ? connect(port, '127.0.0.1') : connectTls({ port, rejectUnauthorized: false })
+  client.on('error', () => undefined)
+  await once(client, kind === 'tcp' ? 'connect' : 'secureConnect')
+  running.child.kill('SIGTERM')
+  // 2 s of quiet and 1 s of grace; a handshake alone may take 10 s.
+  expect(await within('it ends', running.exited, 8000)).toBe(0)
+  client.destroy()
 })
 
 it('a second SIGTERM ends it at once, whoever still calls', async () => {
