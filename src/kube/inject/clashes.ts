@@ -2,13 +2,20 @@ import { nearest } from '../../policy/nearest.js'
 import { at, fieldsIn, textOf } from './fields.js'
 import { ADMIN_PORT, CONTAINER_NAME, HEALTH_PORT, HEALTH_PORT_NAME, PROXY_PORT, VOLUME_NAME } from './names.js'
 import type { Settings } from './settings.js'
-import type { Fields, InjectOptions, Path, PodSpec, Problem } from './types.js'
+import { usesHostNetwork } from './sidecar.js'
+import type { Fields, InjectOptions, Path, PodMeta, PodSpec, Problem } from './types.js'
 
 /** What of the pod cannot stand beside forbear. */
-export function clashesOf(podSpec: PodSpec, settings: Settings, options: InjectOptions): readonly Problem[] {
+export function clashesOf(
+  podSpec: PodSpec,
+  meta: PodMeta,
+  settings: Settings,
+  options: InjectOptions,
+): readonly Problem[] {
   return [
+    ...mirrorProblems(meta),
     ...hostProblems(podSpec, options),
-    ...nameProblems(podSpec),
+    ...nameProblems(podSpec, options),
     ...portProblems(podSpec, settings),
     ...skipProblems(podSpec, settings),
   ]
@@ -28,16 +35,22 @@ function containersOf(
   )
 }
 
+const MIRROR: Path = ['annotations', 'kubernetes.io/config.mirror']
+
+function mirrorProblems(meta: PodMeta): readonly Problem[] {
+  if (at(meta, MIRROR) === undefined) return []
+  const reason = 'it mirrors a static pod, and what is changed in it changes nothing on the node'
+  return [{ path: ['metadata', ...MIRROR], reason, suggestion: 'inject the manifest that lies on the node' }]
+}
+
 function hostProblems(podSpec: PodSpec, { allowHostNetwork }: InjectOptions): readonly Problem[] {
   const problems: Problem[] = []
-  if (isWindows(podSpec)) {
-    problems.push({
-      path: ['spec'],
-      reason: 'the pod runs on Windows, and the image is for Linux',
-      suggestion: LEAVE_OUT,
-    })
+  const windows = WINDOWS.find(path => at(podSpec, path) === 'windows')
+  if (windows !== undefined) {
+    const reason = 'the pod runs on Windows, and the image is for Linux'
+    problems.push({ path: ['spec', ...windows], reason, suggestion: LEAVE_OUT })
   }
-  if (podSpec.hostNetwork === true && allowHostNetwork !== true) {
+  if (usesHostNetwork(podSpec) && allowHostNetwork !== true) {
     problems.push({
       path: ['spec', 'hostNetwork'],
       reason: `hostNetwork is true: ports ${PROXY_PORT} to ${HEALTH_PORT} would be those of the node, where a second such pod finds them taken, and its loopback is shared with everything on the node`,
@@ -49,11 +62,12 @@ function hostProblems(podSpec: PodSpec, { allowHostNetwork }: InjectOptions): re
 
 const LEAVE_OUT = 'label the pod forbear.dev/inject: "false"'
 
-function isWindows(podSpec: PodSpec): boolean {
-  return at(podSpec, ['os', 'name']) === 'windows' || at(podSpec, ['nodeSelector', 'kubernetes.io/os']) === 'windows'
-}
+const WINDOWS: readonly Path[] = [
+  ['os', 'name'],
+  ['nodeSelector', 'kubernetes.io/os'],
+]
 
-function nameProblems(podSpec: PodSpec): readonly Problem[] {
+function nameProblems(podSpec: PodSpec, { claims = [] }: InjectOptions): readonly Problem[] {
   const containers = containersOf(podSpec)
     .filter(({ name }) => name === CONTAINER_NAME)
     .map(({ path }) => ({
@@ -72,7 +86,12 @@ function nameProblems(podSpec: PodSpec): readonly Problem[] {
           },
         ],
   )
-  return [...containers, ...volumes]
+  const claimed: Problem = {
+    path: ['spec'],
+    reason: `a volume claim template is called ${VOLUME_NAME}, and its volume would take the place of the policies`,
+    suggestion: 'rename it and its mounts',
+  }
+  return [...containers, ...volumes, ...(claims.includes(VOLUME_NAME) ? [claimed] : [])]
 }
 
 function portProblems(podSpec: PodSpec, { upstreams }: Settings): readonly Problem[] {

@@ -4,6 +4,7 @@ import { applyEdits, type Pod } from './apply-edits.js'
 import { clashesOf } from './clashes.js'
 import { covers } from './covers.js'
 import { at } from './fields.js'
+import { NATIVE_SINCE } from './form.js'
 import {
   CONTAINER_NAME,
   DEFAULT_CONTAINER_ANNOTATION,
@@ -57,7 +58,11 @@ function injectFresh(podSpec: PodSpec, meta: PodMeta | null | undefined, options
   if (shape.length > 0) return untouched(podSpec, meta, refusal(shape))
   const { settings, problems: mistakes, warnings: strange } = settingsOf(podSpec, meta ?? {}, options)
   const apps = appContainers(podSpec, settings).map(app => ({ app, ...envFor(app, podSpec, settings, options) }))
-  const problems = [...mistakes, ...clashesOf(podSpec, settings, options), ...apps.flatMap(app => app.problems)]
+  const problems = [
+    ...mistakes,
+    ...clashesOf(podSpec, meta ?? {}, settings, options),
+    ...apps.flatMap(app => app.problems),
+  ]
   const warnings = [...strange, ...warningsOf(podSpec, settings), ...apps.flatMap(app => app.warnings)]
   if (problems.length > 0) return untouched(podSpec, meta, refusal(problems, warnings))
 
@@ -131,9 +136,10 @@ function annotationAddition(
 }
 
 function phrases(settings: Settings, apps: readonly { app: AppContainer; variables: readonly { name: string }[] }[]) {
+  const needs = settings.form === 'native' ? ` (Kubernetes ${NATIVE_SINCE} or later)` : ''
   const kind = settings.form === 'native' ? 'native sidecar' : 'container'
   return [
-    `${kind} ${CONTAINER_NAME}`,
+    `${kind} ${CONTAINER_NAME}${needs}`,
     `volume ${VOLUME_NAME} of ConfigMap ${settings.configMap}`,
     ...apps
       .filter(({ variables }) => variables.length > 0)

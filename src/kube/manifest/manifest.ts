@@ -12,6 +12,7 @@ export interface Target {
   readonly meta: PodMeta | null | undefined
   /** `forbear.dev/inject` of the object above the template, which the template itself need not have. */
   readonly ownerLabel: string | null
+  readonly claims: readonly string[]
   /** How a null in the pod is written, by path. */
   readonly nullAt: (path: Path) => string | null
 }
@@ -54,7 +55,7 @@ export function changeManifest(text: string, file: string, judge: (target: Targe
   )
 }
 
-const FAILURES: Readonly<Record<Failure, Pick<ManifestProblem, 'reason' | 'suggestion'>>> = {
+export const FAILURES: Readonly<Record<Failure, Pick<ManifestProblem, 'reason' | 'suggestion'>>> = {
   unwritable: {
     reason: 'the way in which its pod is written leaves no place for what is to be added',
     suggestion: 'write it as plain lines of key: value and lists of - items',

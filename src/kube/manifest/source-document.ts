@@ -1,5 +1,5 @@
-import type { Document } from 'yaml'
-import { at, isFields } from '../inject/fields.js'
+import type { Document, YAMLError } from 'yaml'
+import { at, fieldsIn, isFields } from '../inject/fields.js'
 import { INJECT_LABEL } from '../inject/names.js'
 import type { Path } from '../inject/types.js'
 import type { Target } from './manifest.js'
@@ -35,7 +35,7 @@ interface Refused {
 export function documentValue(source: SourceDocument): { readonly value: unknown } | Refused {
   const document = documentOf(source)
   const [error] = document.errors
-  const value = error === undefined ? attempt(() => valueOf(document)) : { value: undefined }
+  const value = document.errors.every(isTwin) ? attempt(() => valueOf(document)) : { value: undefined }
   if ('thrown' in value) return refused(source, 0, null, value.thrown, 'write out what the aliases stand for')
   const { workloads } = workloadsIn(value.value)
   const template = templateIn(source.segment.text, document, workloads.length > 0)
@@ -44,14 +44,19 @@ export function documentValue(source: SourceDocument): { readonly value: unknown
     const title = workloads[0]?.title ?? titleInText(source, document)
     return refused(source, template.offset, title, reason, `run ${template.tool} first`)
   }
-  if (error === undefined) return value
+  if (error === undefined || (isTwin(error) && workloads.length === 0)) return value
   return refused(
     source,
     error.pos[0],
     titleInText(source, document),
-    `this is no YAML: ${error.message}`,
+    `it cannot be read: ${error.message}`,
     'mend the file',
   )
+}
+
+/** A key that stands twice is nobody's concern where nothing is changed. */
+function isTwin({ code }: YAMLError): boolean {
+  return code === 'DUPLICATE_KEY'
 }
 
 export interface Placed extends Target {
@@ -87,6 +92,9 @@ export function targetOf(source: SourceDocument, value: unknown, workload: Workl
     podSpec,
     meta,
     ownerLabel: label === undefined ? null : String(label),
+    claims: fieldsIn(at(value, [...path, 'spec', 'volumeClaimTemplates'])).map(claim =>
+      String(at(claim, ['metadata', 'name'])),
+    ),
     place,
     lineOf: path => lineOf([...base, ...path]),
     nullAt: path => (at(value, [...base, ...path]) === null ? spelling(source, [...base, ...path]) : null),
@@ -113,7 +121,7 @@ function refused(
 
 /** What is no YAML has no values, but the reader wants to know which object it is. */
 function titleInText({ segment }: SourceDocument, document: Document): string | null {
-  const text = segment.text.slice(document.range?.[0] ?? 0)
+  const [text = ''] = segment.text.slice(document.range?.[0] ?? 0).split(/^---/m)
   const [, kind] = /^kind:[ \t]*(\w+)/m.exec(text) ?? []
   const [, name = ''] = /^metadata:[^\n]*\n(?:[ \t]+[^\n]*\n)*?[ \t]+name:[ \t]*([^\r\n#]+)/m.exec(text) ?? []
   return kind === undefined ? null : `${kind} ${name}`.trim()
