@@ -1,7 +1,18 @@
 #!/usr/bin/env node
 import { EXIT } from './exit-codes.js'
 
-const COMMANDS = ['run', 'check', 'explain', 'schema', 'parked', 'inject', 'uninject', 'demo'] as const
+const COMMANDS = [
+  'run',
+  'check',
+  'explain',
+  'schema',
+  'parked',
+  'inject',
+  'uninject',
+  'webhook',
+  'certs',
+  'demo',
+] as const
 type CommandName = (typeof COMMANDS)[number]
 
 // Only what is asked for is loaded: a sidecar must be ready before the app sends its first call.
@@ -13,6 +24,8 @@ const LOAD: Readonly<Record<CommandName, () => Promise<Registrar>>> = {
   parked: async () => (await import('./parked.js')).registerParked,
   inject: async () => (await import('./inject.js')).registerInject,
   uninject: async () => (await import('./uninject.js')).registerUninject,
+  webhook: async () => (await import('./webhook.js')).registerWebhook,
+  certs: async () => (await import('./certs.js')).registerCerts,
   demo: async () => (await import('./demo.js')).registerDemo,
 }
 type Registrar = (program: import('commander').Command) => void

@@ -1,6 +1,6 @@
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import { isLoopback, parseListenAddress } from '../src/core/listen-address.js'
-import { parseDurationMs } from '../src/policy/duration.js'
+import { durationMs, flag } from './flags.js'
 import { explainStartError } from './start-errors.js'
 import { superviseSidecar } from './supervise.js'
 
@@ -66,22 +66,10 @@ export function registerRun(program: Command): void {
     })
 }
 
-/** `--log-level` → also `FORBEAR_LOG_LEVEL`. */
-function flag(flags: string, description: string): Option {
-  const option = new Option(flags, description)
-  return option.env(`FORBEAR_${option.name().replaceAll('-', '_').toUpperCase()}`)
-}
-
 /** An address that is none has a message of its own. */
 function loopbackOnly(listen: string): boolean {
   const address = parseListenAddress(listen)
   return 'error' in address || address.hosts.every(isLoopback)
-}
-
-function durationMs(text: string): number {
-  const ms = parseDurationMs(text)
-  if (ms === null) throw new InvalidArgumentError('write a duration such as 25s.')
-  return ms
 }
 
 function connections(text: string): number {

@@ -4,7 +4,7 @@ import type { Sidecar } from '../src/app.js'
  * SIGTERM drains, SIGINT (Ctrl-C) ends as soon as nothing is in flight, a second one of either ends at once; SIGHUP
  * reads the policies again. Resolves with the exit code.
  */
-export async function superviseSidecar(sidecar: Sidecar): Promise<number> {
+export async function superviseSidecar(sidecar: Pick<Sidecar, 'stop' | 'reload' | 'closed'>): Promise<number> {
   let asked = false
   const onSignal = (signal: NodeJS.Signals): void => {
     if (asked) process.exit(0)

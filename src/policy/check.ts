@@ -32,7 +32,7 @@ export function checkPaths(paths: readonly string[], stdin: Uint8Array = new Uin
   return {
     version: 1,
     files: sets.reduce((sum, set) => sum + set.files.length, 0),
-    upstreams: reports.reduce((sum, report) => sum + report.upstreams, 0),
+    upstreams: reports.reduce((sum, report) => sum + report.upstreams.length, 0),
     errors: countOf(messages, 'error'),
     warnings: countOf(messages, 'warning'),
     messages,
@@ -53,15 +53,18 @@ export function summaryOf({ files, upstreams, errors, warnings }: CheckReport, s
   return `${counts.join(', ')}${strict && warnings > 0 ? '; warnings fail (--strict)' : ''}`
 }
 
-interface SetReport extends Pick<LoadResult, 'all' | 'messages'> {
-  readonly upstreams: number
+export interface SetReport extends Pick<LoadResult, 'all' | 'messages'> {
+  /** Names, of valid ones or not. */
+  readonly upstreams: readonly string[]
 }
 
-function checkSet(source: PolicySource): SetReport {
+/** One directory, or what will be one. */
+export function checkSet(source: PolicySource): SetReport {
   const result = loadPolicies(source, { mode: 'valid-only', generation: 1 })
   const snapshot = result.ok ? result.snapshot : result.partial
   const { all, messages } = result
-  return { all, messages, upstreams: snapshot === undefined ? 0 : snapshot.upstreams.size + snapshot.invalid.size }
+  const upstreams = snapshot === undefined ? [] : [...snapshot.upstreams.keys(), ...snapshot.invalid.keys()]
+  return { all, messages, upstreams }
 }
 
 function countOf(messages: readonly PolicyMessage[], wanted: PolicyMessage['severity']): number {

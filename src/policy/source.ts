@@ -38,7 +38,15 @@ export function readPolicyDirectory(dir: string): PolicySource {
 
 /** Single files as one set; a path that cannot be read is one of its `problems`. */
 export function readPolicyFiles(paths: readonly string[]): PolicySource {
-  return collect('', paths, path => path)
+  return collect('', paths, readText)
+}
+
+/** What a directory with these files would be; messages name each by its name alone. */
+export function policySource(files: ReadonlyMap<string, string>): PolicySource {
+  const names = [...files.keys()].filter(isPolicyFile)
+  const source = collect('', names, name => textOf(Buffer.from(files.get(name) ?? '')))
+  if (names.length > 0) return source
+  return { ...source, problems: [fileMessage('FB002', '', 'no file that ends in .yaml or .yml')] }
 }
 
 /** `*.yaml` and `*.yml` without a dot in front. */
@@ -59,18 +67,18 @@ function readOnce(dir: string, root: string): PolicySource {
     const text = root === dir || errorCode(error) !== 'ENOENT' ? directoryFault(error) : danglingText(root)
     return { dir, files: [], hash: hashOf([]), problems: [fileMessage('FB001', dir, text)] }
   }
-  const source = collect(dir, names, name => join(root, name))
+  const source = collect(dir, names, name => readText(join(root, name)))
   if (names.length > 0) return source
   return { ...source, problems: [fileMessage('FB002', dir, 'no file that ends in .yaml or .yml')] }
 }
 
-function collect(dir: string, names: readonly string[], pathOf: (name: string) => string): PolicySource {
+function collect(dir: string, names: readonly string[], read: (name: string) => string | TextFault): PolicySource {
   const files: PolicyFile[] = []
   const problems: PolicyMessage[] = []
   for (const name of [...new Set(names)].sort()) {
-    const read = readText(pathOf(name))
-    if (typeof read === 'string') files.push({ name, text: read })
-    else problems.push(fileMessage(read.code, fileLabel({ dir }, name), read.text))
+    const text = read(name)
+    if (typeof text === 'string') files.push({ name, text })
+    else problems.push(fileMessage(text.code, fileLabel({ dir }, name), text.text))
   }
   return { dir, files, hash: hashOf(files), problems }
 }

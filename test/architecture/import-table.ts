@@ -12,7 +12,16 @@ export interface UnitRule {
 }
 
 /** Packages that cost start-up time and are not needed by every run: dynamic import only. */
-export const LAZY_PACKAGES = ['http-proxy', 'pino-pretty', 'chokidar', 'classic-level', 'bullmq', 'ioredis'] as const
+export const LAZY_PACKAGES = [
+  'http-proxy',
+  'pino-pretty',
+  'chokidar',
+  'classic-level',
+  'bullmq',
+  'ioredis',
+  '@peculiar/x509',
+  'reflect-metadata',
+] as const
 
 export const UNIT_RULES: Readonly<Record<string, UnitRule>> = {
   core: { imports: ['core'], node: false, pure: true },
@@ -33,6 +42,7 @@ export const UNIT_RULES: Readonly<Record<string, UnitRule>> = {
     npm: ['classic-level', 'bullmq', 'ioredis'],
     node: true,
   },
+  'pipeline/drain': { imports: [], types: ['clock'], node: false, pure: true },
   // Every listener is bound alike, the operator's too.
   'proxy/bind': { imports: ['core'], node: true },
   proxy: {
@@ -52,6 +62,13 @@ export const UNIT_RULES: Readonly<Record<string, UnitRule>> = {
     node: true,
   },
   kube: { imports: ['kube', 'policy', 'core'], npm: ['yaml'], node: true },
+  // A server of its own, with the log, the health port and the way of ending that a sidecar has.
+  'kube/webhook': {
+    imports: ['kube', 'policy', 'core', 'clock', 'admin', 'telemetry', 'proxy/bind', 'pipeline/drain'],
+    npm: ['prom-client'],
+    node: true,
+  },
+  'kube/certs': { imports: ['kube', 'core'], npm: ['yaml', '@peculiar/x509', 'reflect-metadata'], node: true },
   simulator: {
     imports: ['simulator', 'proxy', 'pipeline', 'core', 'clock', 'telemetry/events', 'telemetry/status'],
     types: ['policy'],
@@ -67,8 +84,9 @@ export const UNIT_RULES: Readonly<Record<string, UnitRule>> = {
     node: true,
   },
   cmd: { imports: ['cmd', 'app', 'core'], npm: ['commander'], node: true },
-  // Durations of flags.
-  'cmd/run': { imports: ['cmd', 'app', 'policy', 'core'], npm: ['commander'], node: true },
+  // Durations.
+  'cmd/flags': { imports: ['policy'], npm: ['commander'], node: true },
+  'cmd/run': { imports: ['cmd', 'app', 'core'], npm: ['commander'], node: true },
   // The messages of a refused start.
   'cmd/start-errors': { imports: ['cmd', 'app', 'policy'], node: true },
   'cmd/check': { imports: ['cmd', 'policy', 'core'], npm: ['commander'], node: true },
@@ -79,6 +97,8 @@ export const UNIT_RULES: Readonly<Record<string, UnitRule>> = {
   'cmd/schema': { imports: ['cmd', 'policy'], npm: ['commander'], node: true },
   'cmd/demo': { imports: ['cmd', 'app', 'demo', 'clock'], npm: ['commander'], node: true },
   'cmd/simulate': { imports: ['cmd', 'policy', 'simulator', 'core'], npm: ['commander'], node: true },
+  'cmd/webhook': { imports: ['cmd', 'kube', 'proxy/bind'], npm: ['commander'], node: true },
+  'cmd/certs': { imports: ['cmd', 'kube'], npm: ['commander'], node: true },
   'cmd/inject': { imports: ['cmd', 'kube', 'policy'], npm: ['commander'], node: true },
   'cmd/uninject': { imports: ['cmd', 'kube'], npm: ['commander'], node: true },
   // Manifests in, manifests out.

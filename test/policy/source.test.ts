@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { loadPolicies } from '../../src/policy/load.js'
 import { formatMessages } from '../../src/policy/messages.js'
-import { readPolicyDirectory, readPolicyFiles } from '../../src/policy/source.js'
+import { policySource, readPolicyDirectory, readPolicyFiles } from '../../src/policy/source.js'
 import { upstream } from './set.js'
 
 let dir: string
@@ -116,5 +116,22 @@ describe('single files', () => {
     const path = join(dir, 'a.yaml')
     expect(readPolicyFiles([path, path])).toMatchObject({ dir: '', files: [{ name: path, text: 'x' }], problems: [] })
     expect(readPolicyFiles([join(dir, 'none.yaml')]).problems[0]?.code).toBe('FB003')
+  })
+})
+
+describe('texts that will be files', () => {
+  it('are what a directory with them would be, but for its name', () => {
+    const files = { 'b.yaml': 'b: ü', 'a.yml': 'a: 1', 'c.txt': '{{', '.d.yaml': 'x', 'e.yaml': 'nul\0' }
+    for (const [name, text] of Object.entries(files)) write(name, text)
+    const { dir: _, problems, ...rest } = readPolicyDirectory(dir)
+    const source = policySource(new Map(Object.entries(files)))
+    expect(source).toMatchObject(rest)
+    expect(source.problems.map(({ code, file, text }) => [code, join(dir, file), text])).toEqual(
+      problems.map(({ code, file, text }) => [code, file, text]),
+    )
+  })
+
+  it('that are none of them policies are a mistake', () => {
+    expect(policySource(new Map([['readme.txt', 'x']])).problems).toMatchObject([{ code: 'FB002', file: '' }])
   })
 })
