@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { EXIT } from './exit-codes.js'
+import { packageVersion } from './package-files.js'
 
 const COMMANDS = ['run', 'check', 'explain', 'schema', 'demo'] as const
 type CommandName = (typeof COMMANDS)[number]
@@ -18,7 +19,7 @@ async function main(argv: string[]): Promise<void> {
   const { Command, CommanderError } = await import('commander')
   const program = new Command('forbear')
     .description('A resilience sidecar that never makes an outage worse.')
-    .version(await version(), '-V, --version')
+    .version(await packageVersion(), '-V, --version')
     .showSuggestionAfterError(true)
     .showHelpAfterError('Run with --help for an example.')
     .addHelpText('after', '\nExample:\n  $ forbear run --policies ./policies')
@@ -33,12 +34,6 @@ async function main(argv: string[]): Promise<void> {
     if (!(error instanceof CommanderError)) throw error
     process.exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.usage
   }
-}
-
-async function version(): Promise<string> {
-  const { readFile } = await import('node:fs/promises')
-  const text = await readFile(new URL('../../package.json', import.meta.url), 'utf8')
-  return (JSON.parse(text) as { version: string }).version
 }
 
 // A reload asked for before the policies are read asks for nothing; unhandled, the signal would end the process.
