@@ -38,4 +38,11 @@ async function main(argv: string[]): Promise<void> {
 
 // A reload asked for before the policies are read asks for nothing; unhandled, the signal would end the process.
 process.on('SIGHUP', () => undefined)
+// The first process of a container gets no signal that nobody listens for; until a command does, these end it as ever.
+for (const [signal, code] of [
+  ['SIGTERM', 143],
+  ['SIGINT', 130],
+] as const) {
+  process.on(signal, () => process.listenerCount(signal) === 1 && process.exit(code))
+}
 await main(process.argv.slice(2))
