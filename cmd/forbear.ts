@@ -2,7 +2,7 @@
 import { EXIT } from './exit-codes.js'
 import { packageVersion } from './package-files.js'
 
-const COMMANDS = ['run', 'check', 'explain', 'schema', 'demo'] as const
+const COMMANDS = ['run', 'check', 'explain', 'schema', 'demo', 'wait'] as const
 type CommandName = (typeof COMMANDS)[number]
 
 // Only what is asked for is loaded: a sidecar must be ready before the app sends its first call.
@@ -12,6 +12,7 @@ const LOAD: Readonly<Record<CommandName, () => Promise<Registrar>>> = {
   explain: async () => (await import('./explain.js')).registerExplain,
   schema: async () => (await import('./schema.js')).registerSchema,
   demo: async () => (await import('./demo.js')).registerDemo,
+  wait: async () => (await import('./wait.js')).registerWait,
 }
 type Registrar = (program: import('commander').Command) => void
 

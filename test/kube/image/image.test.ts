@@ -52,6 +52,11 @@ describe.skipIf(why !== null)('the image', () => {
     expect(files.filter(line => /^.(....w|.......w)/.test(line) && !line.startsWith('l'))).toEqual([])
   })
 
+  it('is a command to hooks and to whoever runs one in it', () => {
+    const { stdout } = image.run(['--version'], ['--entrypoint', 'forbear'])
+    expect(stdout).toBe(image.run(['--version']).stdout)
+  })
+
   it('runs a line of Node that has long-term support', () => {
     expect(image.evaluate('console.log(process.release.lts)')).toMatch(/^[A-Z][a-z]+$/)
   })

@@ -10,10 +10,9 @@ const agent = new Agent({ keepAlive: true })
 
 // Before anything else.
 const first = call('/payments/first')
+if (APP_JOB === undefined) await serve()
 tell({ first: await first, atMs: Math.round(performance.now()) })
-
 if (APP_JOB !== undefined) await job(Number(APP_JOB))
-else serve()
 
 async function job(calls) {
   const results = []
@@ -28,7 +27,6 @@ function serve() {
     const result = await call(req.url)
     res.writeHead(typeof result === 'number' ? result : 599, { connection: 'close' }).end(String(result))
   })
-  if (APP_SOCKET !== undefined) server.listen(APP_SOCKET, () => tell({ serving: true }))
   const alive = setInterval(() => {}, 1_000)
   process.once('SIGTERM', async () => {
     await new Promise(resolve => setTimeout(resolve, Number(APP_IDLE_MS ?? 0)))
@@ -37,6 +35,7 @@ function serve() {
     clearInterval(alive)
     server.close(() => agent.destroy())
   })
+  return new Promise(resolve => server.listen(APP_SOCKET, resolve))
 }
 
 async function lastCalls(forMs) {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { inject } from '../../../src/kube/inject/inject.js'
 import { toYaml, upstreamDoc } from '../../e2e/harness/policies.js'
-import { sleep } from '../../e2e/harness/time.js'
+import { sleep, until } from '../../e2e/harness/time.js'
 import type { Files, LinkOrder } from '../../support/config-map.js'
 import { Bundled } from '../image/bundled.js'
 import { Pod } from './pod.js'
@@ -37,9 +37,14 @@ export interface Placed {
   readonly socket: string
 }
 
+/** What the app of a pod told under this name, in order. */
+export const told = ({ pod }: Placed, key: string): unknown[] =>
+  pod.sandbox.told('app').flatMap(line => (key in line ? [line[key]] : []))
+
 export class Cluster {
   readonly #bundled = new Bundled()
   readonly #pods: Pod[] = []
+  #placed = 0
   readonly #upstream: Server
   /** Paths in order of arrival. */
   readonly arrived: string[] = []
@@ -56,7 +61,7 @@ export class Cluster {
     })
     // Sidecars keep connections, and none shall be closed under a request.
     this.#upstream.keepAliveTimeout = 120_000
-    this.#upstream.listen(join(dir, 'up.sock'))
+    this.#upstream.listen({ path: join(dir, 'up.sock'), backlog: 4_096 })
   }
 
   static async create(): Promise<Cluster> {
@@ -72,7 +77,7 @@ export class Cluster {
 
   /** Its containers are not started yet. */
   async place(options: PodOptions, files: Files = this.policies('payments')): Promise<Placed> {
-    const n = this.#pods.length + 1
+    const n = ++this.#placed
     const [volume, mountPoint, socket] = ['volume', 'mount', 'app.sock'].map(name => join(this.dir, String(n), name))
     if (volume === undefined || mountPoint === undefined || socket === undefined) throw new Error('unreachable')
     await Promise.all([volume, mountPoint].map(path => mkdir(path, { recursive: true })))
@@ -86,6 +91,14 @@ export class Cluster {
     })
     this.#pods.push(pod)
     return { pod, volume, links, socket }
+  }
+
+  /** A pod whose app has called for the first time. */
+  async run(options: PodOptions, files?: Files): Promise<Placed> {
+    const placed = await this.place(options, files)
+    await placed.pod.start()
+    await until('the app has called', () => told(placed, 'first').length === 1, 20_000)
+    return placed
   }
 
   edit({ volume, links }: Placed, files: Files): Promise<void> {
@@ -114,5 +127,12 @@ function injected({ native, env = {}, app = {}, spec = {}, kind = 'Pod' }: PodOp
   const pod = { ...spec, containers: [container] } as const
   const { podSpec, report } = inject(pod as never, { annotations }, { image: 'forbear', kind, quitEndpoint: true })
   if (report.outcome !== 'injected') throw new Error(JSON.stringify(report))
-  return podSpec as unknown as PodSpec
+  return withHook(podSpec as unknown as PodSpec)
+}
+
+/** Else the kubelet starts the next container while forbear is still starting: a probe holds up init containers alone. */
+function withHook(spec: PodSpec): PodSpec {
+  const lifecycle = { postStart: { exec: { command: ['forbear', 'wait'] } } }
+  const containers = spec.containers.map(one => (one.name === 'forbear' ? { lifecycle, ...one } : one))
+  return { ...spec, containers }
 }

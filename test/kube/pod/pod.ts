@@ -78,8 +78,9 @@ export class Pod {
     const orderly = Promise.all(containers.map(end)).then(async () => {
       for (const sidecar of this.#sidecars.reverse()) await end(sidecar)
     })
-    if (!(await settles(orderly, terminationGracePeriodSeconds * 1_000))) await this.#lastResort()
-    return { signalledMs: this.#signalledMs, exits: this.sandbox.exits, killed: await this.#kill() }
+    if (await settles(orderly, terminationGracePeriodSeconds * 1_000)) return this.#termination([])
+    const late = await this.#kill(containers)
+    return this.#termination([...late, ...(await this.#lastResort())])
   }
 
   /** A pod that is to end by itself; native sidecars are ended behind the last container. */
@@ -132,21 +133,26 @@ export class Pod {
   }
 
   async #end(name: string): Promise<void> {
-    if (!this.sandbox.exits.has(name)) await this.#signal(name)
+    if (!this.sandbox.exits.has(name) && !this.#signalledMs.has(name)) await this.#signal(name)
     await this.sandbox.exited(name)
   }
 
-  async #lastResort(): Promise<void> {
+  /** Of native sidecars, whose apps have just been killed. */
+  async #lastResort(): Promise<string[]> {
     const left = this.#sidecars.filter(({ name }) => !this.sandbox.exits.has(name))
-    for (const { name } of left) if (!this.#signalledMs.has(name)) await this.#signal(name)
-    if (left.length > 0) await sleep(LAST_RESORT_MS)
+    const ends = Promise.all(left.map(({ name }) => this.#end(name)))
+    return (await settles(ends, LAST_RESORT_MS)) ? [] : this.#kill(left)
   }
 
-  async #kill(): Promise<string[]> {
-    const left = this.#all.map(({ name }) => name).filter(name => !this.sandbox.exits.has(name))
+  async #kill(containers: readonly Container[]): Promise<string[]> {
+    const left = containers.map(({ name }) => name).filter(name => !this.sandbox.exits.has(name))
     for (const name of left) await this.sandbox.signal(name, 'SIGKILL')
     await Promise.all(left.map(name => this.sandbox.exited(name)))
     return left
+  }
+
+  #termination(killed: readonly string[]): Termination {
+    return { signalledMs: this.#signalledMs, exits: this.sandbox.exits, killed }
   }
 
   async #signal(name: string): Promise<void> {
