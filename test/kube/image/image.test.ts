@@ -89,4 +89,22 @@ describe.skipIf(why !== null)('the image', () => {
     expect(container.stop(STOP_SECONDS)).toBe(0)
     expect(performance.now() - startedMs).toBeLessThan(STOP_MS)
   })
+
+  test('is reached on loopback by a container beside it, and takes an edit of a read-only mount', async ({ stage }) => {
+    // The app is its own upstream: nothing else is in this network.
+    const upstream = toYaml(upstreamDoc('payments', 'http://127.0.0.1:9000'))
+    const dir = await stage.configMapDir({ 'a.yaml': upstream })
+    await chmod(dir.path, 0o755)
+    const sidecar = image.start([], ['--network', 'none', '-v', `${dir.path}:/etc/forbear:ro`])
+    await until('it is running', () => sidecar.output.includes('policies applied'), 20_000)
+    const script = `require('http').createServer((_, res) => res.end('fine')).listen(9000)
+      const call = name => fetch('http://127.0.0.1:15080/' + name).then(res => res.status, String)
+      setInterval(async () => console.log(await call('payments'), await call('ledger')), 100)`
+    const node = ['--entrypoint', '/usr/local/bin/node']
+    const app = image.start(['-e', script], ['--network', `container:${sidecar.name}`, ...node])
+    await until('the app has called', () => /^200 404$/m.test(app.output), 20_000)
+    await dir.swap({ 'a.yaml': upstream, 'b.yaml': toYaml(upstreamDoc('ledger', 'http://127.0.0.1:9000')) })
+    await until('the edit is in force', () => /^200 200$/m.test(app.output), 20_000)
+    expect(app.output).not.toMatch(/^(?!200 (200|404)$)./m)
+  })
 })

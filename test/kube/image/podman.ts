@@ -1,5 +1,8 @@
 /** Containers of the image, by Debian's buildah, podman and runc; where those are not, why. */
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
@@ -27,14 +30,24 @@ function missing(): string | null {
   return staged.status === 0 ? null : `deploy/image/stage.sh: ${lastLine(staged)}`
 }
 
+/** Images and containers of a test are its own, and gone with it. */
+const STORE = mkdtempSync(join(tmpdir(), 'fb-store-'))
+const OWN_STORE = ['--root', join(STORE, 'root'), '--runroot', join(STORE, 'run')] as const
+
 export class Image {
-  readonly tag = `localhost/forbear-test-${process.pid}`
+  readonly tag = 'localhost/forbear:test'
   readonly #containers: string[] = []
 
   /** From the files that were staged; throws what buildah said. */
   build(): void {
     const args = ['bud', '--isolation', 'chroot', '--build-arg', 'ROOTFS=staged', '-f', 'deploy/Dockerfile']
-    must(spawnSync('buildah', [...args, '-t', this.tag, '.'], { cwd: ROOT, encoding: 'utf8', timeout: 100_000 }))
+    must(
+      spawnSync('buildah', [...OWN_STORE, ...args, '-t', this.tag, '.'], {
+        cwd: ROOT,
+        encoding: 'utf8',
+        timeout: 100_000,
+      }),
+    )
   }
 
   inspect(): ImageFacts {
@@ -45,13 +58,28 @@ export class Image {
   files(): string[] {
     const name = this.#name()
     podman('create', '--name', name, ...RUN, this.tag)
-    const list = spawnSync('sh', ['-c', `podman export ${name} | tar --numeric-owner -tv`], { encoding: 'utf8' })
+    const list = spawnSync('sh', ['-c', `podman ${OWN_STORE.join(' ')} export ${name} | tar --numeric-owner -tv`], {
+      encoding: 'utf8',
+    })
     return must(list).trim().split('\n')
   }
 
   /** Runs to its end as a cluster would; code, stdout and stderr. */
   run(args: readonly string[], more: readonly string[] = [], input = ''): SpawnSyncReturns<string> {
-    const all = [...PODMAN, 'run', '--rm', '-i', '--network', 'none', ...RUN, ...RESTRICTED, ...more, this.tag, ...args]
+    const all = [
+      ...OWN_STORE,
+      ...PODMAN,
+      'run',
+      '--rm',
+      '-i',
+      '--network',
+      'none',
+      ...RUN,
+      ...RESTRICTED,
+      ...more,
+      this.tag,
+      ...args,
+    ]
     return spawnSync('podman', all, { encoding: 'utf8', input, timeout: 60_000 })
   }
 
@@ -67,8 +95,11 @@ export class Image {
   }
 
   dispose(): void {
-    if (this.#containers.length > 0) podman('rm', '-f', '-t', '0', '-i', ...this.#containers)
-    spawnSync('podman', ['rmi', '-f', this.tag])
+    // The last first: it may be in the network of one before.
+    for (const name of this.#containers.reverse()) podman('rm', '-f', '-t', '0', '-i', name)
+    // podman mounts the store on itself and leaves that.
+    for (const point of mountsBelow(STORE)) spawnSync('umount', [point])
+    rmSync(STORE, { recursive: true, force: true })
   }
 
   #name(): string {
@@ -95,7 +126,7 @@ export class Container {
 
   /** Everything that it wrote to stdout and stderr so far. */
   get output(): string {
-    const { stdout, stderr } = spawnSync('podman', ['logs', this.name], { encoding: 'utf8' })
+    const { stdout, stderr } = spawnSync('podman', [...OWN_STORE, 'logs', this.name], { encoding: 'utf8' })
     return stdout + stderr
   }
 
@@ -114,8 +145,15 @@ export class Container {
   }
 }
 
+function mountsBelow(path: string): string[] {
+  const points = readFileSync('/proc/mounts', 'utf8')
+    .split('\n')
+    .map(line => line.split(' ')[1] ?? '')
+  return points.filter(point => point.startsWith(path)).reverse()
+}
+
 function podman(...args: string[]): string {
-  return must(spawnSync('podman', [...PODMAN, ...args], { encoding: 'utf8', timeout: 60_000 }))
+  return must(spawnSync('podman', [...OWN_STORE, ...PODMAN, ...args], { encoding: 'utf8', timeout: 60_000 }))
 }
 
 function must(done: SpawnSyncReturns<string>): string {

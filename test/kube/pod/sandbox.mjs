@@ -5,14 +5,13 @@ import { spawn, spawnSync } from 'node:child_process'
 import { request } from 'node:http'
 import { createInterface } from 'node:readline'
 
-const [address, ...mounts] = process.argv.slice(2)
-must('ip', 'link', 'set', 'lo', 'up')
-must('ip', 'address', 'add', `${address}/32`, 'dev', 'lo')
-while (mounts.length > 0) {
-  const [source, point] = mounts.splice(0, 2)
-  must('mount', '--bind', source, point)
-  must('mount', '-o', 'remount,ro,bind', point)
-}
+const [address] = process.argv.slice(2)
+const SET_UP = `ip link set lo up
+ip address add "$1/32" dev lo
+shift
+while [ $# -gt 0 ]; do mount --bind "$1" "$2"; mount -o remount,ro,bind "$2"; shift 2; done`
+const { status, stderr } = spawnSync('sh', ['-ec', SET_UP, 'sh', ...process.argv.slice(2)], { encoding: 'utf8' })
+if (status !== 0) throw new Error(stderr)
 
 const children = new Map()
 const verbs = { start, signal, exec, http }
@@ -66,11 +65,6 @@ function http({ host = address, port, path, method = 'GET', headers = {} }) {
     req.once('error', error => resolve({ status: 0, body: error.code ?? String(error) }))
     req.end()
   })
-}
-
-function must(...command) {
-  const { status, stderr } = spawnSync(command[0], command.slice(1), { encoding: 'utf8' })
-  if (status !== 0) throw new Error(`${command.join(' ')}: ${stderr}`)
 }
 
 function tell(message) {
