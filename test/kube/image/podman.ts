@@ -1,6 +1,6 @@
 /** Containers of the image, by Debian's buildah, podman and runc; where those are not, why. */
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -15,6 +15,10 @@ const RESTRICTED = [
   ...['--security-opt', 'no-new-privileges', '--user', '65532:65532'],
 ] as const
 
+/** Images and containers of a test are its own, and gone with it. */
+const STORE = join(tmpdir(), `fb-store-${process.pid}`)
+const OWN_STORE = ['--root', join(STORE, 'root'), '--runroot', join(STORE, 'run')] as const
+
 /** Said aloud; `null` = the image can be built and run. */
 export function whyNoContainers(): string | null {
   const why = missing()
@@ -26,13 +30,11 @@ function missing(): string | null {
   for (const tool of ['buildah', 'podman', 'runc', 'strip']) {
     if (spawnSync(tool, ['--version']).error !== undefined) return `no ${tool} here`
   }
+  const info = spawnSync('podman', [...OWN_STORE, ...PODMAN, 'info'], { encoding: 'utf8', timeout: 60_000 })
+  if (info.status !== 0) return `podman info: ${lastLine(info)}`
   const staged = spawnSync('sh', ['deploy/image/stage.sh'], { cwd: ROOT, encoding: 'utf8', timeout: 100_000 })
   return staged.status === 0 ? null : `deploy/image/stage.sh: ${lastLine(staged)}`
 }
-
-/** Images and containers of a test are its own, and gone with it. */
-const STORE = mkdtempSync(join(tmpdir(), 'fb-store-'))
-const OWN_STORE = ['--root', join(STORE, 'root'), '--runroot', join(STORE, 'run')] as const
 
 export class Image {
   readonly tag = 'localhost/forbear:test'
