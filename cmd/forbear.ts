@@ -2,7 +2,7 @@
 import { EXIT } from './exit-codes.js'
 import { packageVersion } from './package-files.js'
 
-const COMMANDS = ['run', 'check', 'explain', 'schema', 'demo', 'wait'] as const
+const COMMANDS = ['run', 'check', 'explain', 'schema', 'inject', 'uninject', 'demo'] as const
 type CommandName = (typeof COMMANDS)[number]
 
 // Only what is asked for is loaded: a sidecar must be ready before the app sends its first call.
@@ -11,8 +11,9 @@ const LOAD: Readonly<Record<CommandName, () => Promise<Registrar>>> = {
   check: async () => (await import('./check.js')).registerCheck,
   explain: async () => (await import('./explain.js')).registerExplain,
   schema: async () => (await import('./schema.js')).registerSchema,
+  inject: async () => (await import('./inject.js')).registerInject,
+  uninject: async () => (await import('./uninject.js')).registerUninject,
   demo: async () => (await import('./demo.js')).registerDemo,
-  wait: async () => (await import('./wait.js')).registerWait,
 }
 type Registrar = (program: import('commander').Command) => void
 

@@ -21,7 +21,7 @@ ldd "$node" | awk '$2 == "=>" && $3 ~ /^\// { print $3 } $1 ~ /^\/.*ld-/ { print
   cp -L "$library" "$out$library"
 done
 
-# A command by itself: hooks and `kubectl exec POD -c forbear -- forbear …` have no shell to find node with.
+# A command by itself, for `kubectl exec POD -c forbear -- forbear …`.
 { echo '#!/usr/local/bin/node' && cat "$bundle"; } >"$out/app/forbear.mjs"
 chmod 755 "$out/app/forbear.mjs"
 ln -s ../../../app/forbear.mjs "$out/usr/local/bin/forbear"

@@ -66,10 +66,11 @@ export const UNIT_RULES: Readonly<Record<string, UnitRule>> = {
   'cmd/explain-field': { imports: ['cmd', 'policy'], node: true },
   'cmd/schema': { imports: ['cmd', 'policy'], npm: ['commander'], node: true },
   'cmd/demo': { imports: ['cmd', 'app', 'demo', 'clock'], npm: ['commander'], node: true },
-  // Durations of flags.
-  'cmd/wait': { imports: ['cmd', 'policy', 'core'], npm: ['commander'], node: true },
   'cmd/simulate': { imports: ['cmd', 'policy', 'simulator', 'core'], npm: ['commander'], node: true },
   'cmd/inject': { imports: ['cmd', 'kube', 'policy'], npm: ['commander'], node: true },
+  'cmd/uninject': { imports: ['cmd', 'kube'], npm: ['commander'], node: true },
+  // Manifests in, manifests out.
+  'cmd/manifests': { imports: ['cmd', 'kube'], node: true },
 }
 
 export const TOP_LEVEL = [

@@ -55,6 +55,8 @@ describe.skipIf(why !== null)('the image', () => {
   it('is a command to hooks and to whoever runs one in it', () => {
     const { stdout } = image.run(['--version'], ['--entrypoint', 'forbear'])
     expect(stdout).toBe(image.run(['--version']).stdout)
+    // As the hook of `inject` does.
+    expect(image.run(['-p', '1'], ['--entrypoint', 'node']).stdout).toBe('1\n')
   })
 
   it('runs a line of Node that has long-term support', () => {

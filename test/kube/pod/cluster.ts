@@ -127,12 +127,5 @@ function injected({ native, env = {}, app = {}, spec = {}, kind = 'Pod' }: PodOp
   const pod = { ...spec, containers: [container] } as const
   const { podSpec, report } = inject(pod as never, { annotations }, { image: 'forbear', kind, quitEndpoint: true })
   if (report.outcome !== 'injected') throw new Error(JSON.stringify(report))
-  return withHook(podSpec as unknown as PodSpec)
-}
-
-/** Else the kubelet starts the next container while forbear is still starting: a probe holds up init containers alone. */
-function withHook(spec: PodSpec): PodSpec {
-  const lifecycle = { postStart: { exec: { command: ['forbear', 'wait'] } } }
-  const containers = spec.containers.map(one => (one.name === 'forbear' ? { lifecycle, ...one } : one))
-  return { ...spec, containers }
+  return podSpec as unknown as PodSpec
 }
