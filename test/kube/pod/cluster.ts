@@ -25,6 +25,8 @@ export interface PodOptions {
   readonly spec?: Partial<PodSpec>
   readonly links?: LinkOrder
   readonly kind?: string
+  /** Beside those of `inject`. */
+  readonly sidecarArgs?: readonly string[]
 }
 
 /** A pod and what the rehearsal knows of it. */
@@ -120,12 +122,18 @@ export class Cluster {
 }
 
 /** The very pod that `forbear inject` makes of one with an app. */
-function injected({ native, env = {}, app = {}, spec = {}, kind = 'Pod' }: PodOptions, socket: string): PodSpec {
+function injected(
+  { native, env = {}, app = {}, spec = {}, kind = 'Pod', sidecarArgs = [] }: PodOptions,
+  socket: string,
+): PodSpec {
   const variables = Object.entries({ APP_SOCKET: socket, ...env }).map(([name, value]) => ({ name, value }))
   const container = { name: 'app', image: 'app', env: variables, ...app }
   const annotations = { 'forbear.dev/policy-configmap': CONFIG_MAP, 'forbear.dev/native': String(native) }
   const pod = { ...spec, containers: [container] } as const
   const { podSpec, report } = inject(pod as never, { annotations }, { image: 'forbear', kind, quitEndpoint: true })
   if (report.outcome !== 'injected') throw new Error(JSON.stringify(report))
-  return podSpec as unknown as PodSpec
+  const result = podSpec as unknown as PodSpec
+  const more = (one: Container) =>
+    one.name === 'forbear' ? { ...one, args: [...(one.args ?? []), ...sidecarArgs] } : one
+  return { ...result, containers: result.containers.map(more) }
 }

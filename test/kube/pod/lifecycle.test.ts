@@ -15,7 +15,7 @@ const FORMS = [
 
 const why = whyNoPods()
 
-describe.skipIf(why !== null)('a pod', () => {
+describe.skipIf(why !== null)('a pod', { timeout: 60_000 }, () => {
   let cluster: Cluster
   beforeAll(async () => {
     cluster = await Cluster.create()
