@@ -19,6 +19,7 @@ const DEMO_PORTS = [15080, 15081, 15082, 15090, 15101]
 const hasScript = spawnSync('script', ['--version']).status === 0
 
 const GOOD = toYaml(upstreamDoc('payments', 'http://payments.shop:8080'))
+const POD = 'apiVersion: v1\nkind: Pod\nmetadata: { name: shop }\nspec:\n  containers: [{ name: app, image: shop }]\n'
 const BAD =
   'apiVersion: forbear.dev/v1alpha1\nkind: Upstream\nmetadata: { name: a }\nspec: { target: "x", retyr: {} }\n'
 
@@ -39,6 +40,7 @@ describe('the one-file build says what the other says to', () => {
     ['explain --code', ['explain', '--code', 'FB001']],
     ['schema', ['schema']],
     ['schema any', ['schema', 'any']],
+    ['inject', ['inject', '-'], POD],
   ])('%s', (_, args, input) => {
     const one = say(bundled.command, args, bundled.dir, input)
     expect(one).toEqual(say(COMMAND, args, bundled.dir, input))
