@@ -9,10 +9,10 @@ import { ask, callingWhile, Service } from './service.js'
 const PODS = 20
 /** Pods that start, or end, at a time. */
 const BATCH = 4
-const PER_SECOND = 20
+const PER_SECOND = 10
 /** After SIGTERM an app goes on for so long: until then balancers may not have heard of it. */
 const LINGER_MS = 1_000
-/** Of a busy machine; alone on two cores all of it takes half a minute. */
+/** Sixty processes start here, and as many again: on a busy machine that takes minutes. */
 const PATIENCE_MS = 240_000
 const LOOK_EVERY_MS = 300
 

@@ -26,7 +26,7 @@ export interface Termination {
   readonly killed: readonly string[]
 }
 
-const STARTUP_LOOK_MS = 50
+const STARTUP_LOOK_MS = 100
 /** After the grace period a native sidecar gets SIGTERM and so long, ms (KEP-753). */
 const LAST_RESORT_MS = 2_000
 
