@@ -1,0 +1,115 @@
+import { nearest } from '../../policy/nearest.js'
+import { at, fieldsIn, textOf } from './fields.js'
+import { ADMIN_PORT, CONTAINER_NAME, HEALTH_PORT, HEALTH_PORT_NAME, PROXY_PORT, VOLUME_NAME } from './names.js'
+import type { Settings } from './settings.js'
+import type { Fields, InjectOptions, Path, PodSpec, Problem } from './types.js'
+
+/** What of the pod cannot stand beside forbear. */
+export function clashesOf(podSpec: PodSpec, settings: Settings, options: InjectOptions): readonly Problem[] {
+  return [
+    ...hostProblems(podSpec, options),
+    ...nameProblems(podSpec),
+    ...portProblems(podSpec, settings),
+    ...skipProblems(podSpec, settings),
+  ]
+}
+
+const LISTS = ['initContainers', 'containers', 'ephemeralContainers'] as const
+
+function containersOf(
+  podSpec: PodSpec,
+): readonly { readonly path: Path; readonly name: string; readonly fields: Fields }[] {
+  return LISTS.flatMap(list =>
+    fieldsIn(podSpec[list]).map((fields, index) => ({
+      path: ['spec', list, index],
+      name: textOf(fields.name) ?? '',
+      fields,
+    })),
+  )
+}
+
+function hostProblems(podSpec: PodSpec, { allowHostNetwork }: InjectOptions): readonly Problem[] {
+  const problems: Problem[] = []
+  if (isWindows(podSpec)) {
+    problems.push({
+      path: ['spec'],
+      reason: 'the pod runs on Windows, and the image is for Linux',
+      suggestion: LEAVE_OUT,
+    })
+  }
+  if (podSpec.hostNetwork === true && allowHostNetwork !== true) {
+    problems.push({
+      path: ['spec', 'hostNetwork'],
+      reason: `hostNetwork is true: ports ${PROXY_PORT} to ${HEALTH_PORT} would be those of the node, where a second such pod finds them taken, and its loopback is shared with everything on the node`,
+      suggestion: `${LEAVE_OUT}; or give --allow-host-network, with which nothing listens but on 127.0.0.1`,
+    })
+  }
+  return problems
+}
+
+const LEAVE_OUT = 'label the pod forbear.dev/inject: "false"'
+
+function isWindows(podSpec: PodSpec): boolean {
+  return at(podSpec, ['os', 'name']) === 'windows' || at(podSpec, ['nodeSelector', 'kubernetes.io/os']) === 'windows'
+}
+
+function nameProblems(podSpec: PodSpec): readonly Problem[] {
+  const containers = containersOf(podSpec)
+    .filter(({ name }) => name === CONTAINER_NAME)
+    .map(({ path }) => ({
+      path,
+      reason: `a container is called ${CONTAINER_NAME} already, and forbear inject did not add it`,
+      suggestion: `rename it; if it is a sidecar that was written by hand, remove it or ${LEAVE_OUT}`,
+    }))
+  const volumes = fieldsIn(podSpec.volumes).flatMap(({ name }, index) =>
+    name !== VOLUME_NAME
+      ? []
+      : [
+          {
+            path: ['spec', 'volumes', index],
+            reason: `a volume is called ${VOLUME_NAME} already, and forbear inject did not add it`,
+            suggestion: 'rename it and its mounts',
+          },
+        ],
+  )
+  return [...containers, ...volumes]
+}
+
+function portProblems(podSpec: PodSpec, { upstreams }: Settings): readonly Problem[] {
+  const ours = new Map<unknown, string>([
+    [PROXY_PORT, 'forbear listens there for the app'],
+    [ADMIN_PORT, 'forbear has its admin port there'],
+    [HEALTH_PORT, 'forbear answers probes there'],
+    ...upstreams.flatMap(({ port, name }): [unknown, string][] =>
+      port === null ? [] : [[port, `forbear.dev/upstreams gives it to ${name}`]],
+    ),
+  ])
+  return containersOf(podSpec).flatMap(({ path, name, fields }) =>
+    fieldsIn(fields.ports).flatMap((port, index): Problem[] => {
+      const at = [...path, 'ports', index]
+      const use = ours.get(port.containerPort)
+      if (use !== undefined && (port.protocol ?? 'TCP') === 'TCP') {
+        const reason = `the container ${name} has port ${port.containerPort}, and ${use}`
+        return [{ path: at, reason, suggestion: 'let one of them listen elsewhere' }]
+      }
+      if (port.name !== HEALTH_PORT_NAME) return []
+      return [
+        { path: at, reason: `the container ${name} calls a port ${HEALTH_PORT_NAME}`, suggestion: 'rename the port' },
+      ]
+    }),
+  )
+}
+
+function skipProblems(podSpec: PodSpec, { skipContainers }: Settings): readonly Problem[] {
+  const names = containersOf(podSpec).map(({ name }) => name)
+  return skipContainers
+    .filter(name => !names.includes(name))
+    .map(name => {
+      const near = nearest(name, names)
+      return {
+        path: ['metadata', 'annotations', 'forbear.dev/skip-containers'],
+        reason: `there is no container ${name}`,
+        suggestion: near === null ? `write some of ${names.join(', ')}` : `did you mean ${near}?`,
+      }
+    })
+}
