@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { applyPatch } from 'fast-json-patch'
 import { describe, expect, it } from 'vitest'
+import { inject } from '../../../src/kube/inject/inject.js'
 import { untype } from '../support/cel-structs.js'
 import { climb } from '../support/ladder/ladder.js'
 import { type Fields, fields, type KubeObject, list, objectsOf, text } from '../support/ladder/objects.js'
@@ -59,6 +60,8 @@ const WITH_ALL = {
   volumes: [{ name: 'data', emptyDir: {} }],
 }
 
+const OWN = { name: 'FORBEAR_URL', value: 'http://127.0.0.1:15080' }
+
 describe('the admission policy', () => {
   it('has the shape of its kind', () => {
     expect(climb([policy, binding] as KubeObject[])).toEqual([])
@@ -79,29 +82,18 @@ describe('the admission policy', () => {
 
   describe.skipIf(cel === undefined)(`evaluated${cel === undefined ? `, by cel-js: ${HOW_TO_GET}` : ''}`, () => {
     it.each([
-      ['of one container', { containers: [SHOP] }],
-      ['with init containers, variables and volumes', WITH_ALL],
-    ])('makes of a pod %s one that can be applied', (_, podSpec) => {
-      const admitted = admit(pod(podSpec))
-      expect(climb([admitted])).toEqual([])
-      const after = fields(admitted['spec'])
-      expect(list(after['initContainers'])[0]).toMatchObject({ name: 'forbear', restartPolicy: 'Always' })
-      for (const container of list(after['containers'])) {
-        expect(list(container['env'])[0]).toEqual({ name: 'FORBEAR_URL', value: 'http://127.0.0.1:15080' })
-      }
-      expect(list(after['volumes']).at(-1)).toMatchObject({ configMap: { name: 'shop-policies' } })
-    })
-
-    it('keeps what the pod had, and a FORBEAR_URL of its own', () => {
-      const own = { ...SHOP, env: [{ name: 'FORBEAR_URL', value: 'http://127.0.0.1:1' }] }
-      const after = fields(admit(pod({ ...WITH_ALL, containers: [own] }))['spec'])
-      expect(list(after['containers'])).toEqual([own])
-      expect(list(after['initContainers'])[1]).toEqual(WITH_ALL.initContainers[0])
-      expect(list(after['volumes'])[0]).toEqual(WITH_ALL.volumes[0])
+      ['of one container', pod({ containers: [SHOP] })],
+      ['with init containers, variables and volumes', pod(WITH_ALL)],
+      ['that has its own FORBEAR_URL', pod({ ...WITH_ALL, containers: [{ ...SHOP, env: [OWN] }] })],
+      ['that names no policies', pod({ containers: [SHOP] }, {})],
+    ])('makes of a pod %s what inject makes of it', (_, given) => {
+      const admitted = admit(given)
+      const options = { image: 'registry.example.com/forbear:0.1.0', kubeVersion: '1.36', kind: 'Pod' }
+      expect(admitted['spec']).toEqual(inject(fields(given['spec']), given.metadata, options).podSpec)
+      expect(climb([admitted], [])).toEqual([])
     })
 
     it.each([
-      ['that names no policies', pod({ containers: [SHOP] }, {})],
       ['on the host network', pod({ containers: [SHOP], hostNetwork: true })],
       ['that it has had already', undefined],
     ])('leaves a pod alone %s', (_, given) => {

@@ -17,7 +17,7 @@ export const HOW_TO_GET = 'not found; `node test/kube/support/fetch-tools.mjs` b
 
 let foundKubectls: Tool[] | undefined
 
-/** Every kubectl: the fetched ones, those of the PATH and their versioned brothers; one a version, oldest first. */
+/** Every kubectl: the fetched ones, those of the PATH and their versioned brothers; one a minor version, oldest first. */
 export function kubectls(): Tool[] {
   foundKubectls ??= findKubectls()
   return foundKubectls
@@ -67,7 +67,8 @@ function versions(paths: readonly string[], question: readonly string[]): Tool[]
   const found = new Map<string, Tool>()
   for (const path of paths) {
     const tool = versionOf(path, question)
-    if (tool !== undefined && !found.has(tool.version)) found.set(tool.version, tool)
+    const minor = tool?.version.split('.', 2).join('.') ?? ''
+    if (tool !== undefined && !found.has(minor)) found.set(minor, tool)
   }
   return [...found.values()].sort((a, b) => a.version.localeCompare(b.version, 'en', { numeric: true }))
 }

@@ -21,11 +21,11 @@ export function lostInRoundTrip(objects: readonly KubeObject[], kubectl: Tool): 
   }
 }
 
-/** One process for all: it takes them as documents and writes one JSON text after the other. */
+/** One process for all: it takes a list and writes one JSON text after the other. */
 function throughTypes(workloads: readonly KubeObject[], kubectl: Tool): unknown[] {
   const args = ['set', 'image', '--local', '-f', '-', '-o', 'json', `*=${IMAGE}`]
-  const input = workloads.map(object => JSON.stringify(object)).join('\n---\n')
-  const texts = runTool(kubectl, args, input).split(/(?<=^\})\n/m)
+  const input = { apiVersion: 'v1', kind: 'List', items: workloads }
+  const texts = runTool(kubectl, args, JSON.stringify(input)).split(/(?<=^\})\n/m)
   return texts.filter(text => text.trim() !== '').map(text => JSON.parse(text) as unknown)
 }
 
