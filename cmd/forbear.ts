@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { EXIT } from './exit-codes.js'
 
-const COMMANDS = ['run', 'check', 'explain', 'schema', 'demo'] as const
+const COMMANDS = ['run', 'check', 'explain', 'schema', 'inject', 'uninject', 'demo'] as const
 type CommandName = (typeof COMMANDS)[number]
 
 // Only what is asked for is loaded: a sidecar must be ready before the app sends its first call.
@@ -10,6 +10,8 @@ const LOAD: Readonly<Record<CommandName, () => Promise<Registrar>>> = {
   check: async () => (await import('./check.js')).registerCheck,
   explain: async () => (await import('./explain.js')).registerExplain,
   schema: async () => (await import('./schema.js')).registerSchema,
+  inject: async () => (await import('./inject.js')).registerInject,
+  uninject: async () => (await import('./uninject.js')).registerUninject,
   demo: async () => (await import('./demo.js')).registerDemo,
 }
 type Registrar = (program: import('commander').Command) => void

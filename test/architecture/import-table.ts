@@ -68,6 +68,9 @@ export const UNIT_RULES: Readonly<Record<string, UnitRule>> = {
   'cmd/demo': { imports: ['cmd', 'app', 'demo', 'clock'], npm: ['commander'], node: true },
   'cmd/simulate': { imports: ['cmd', 'policy', 'simulator', 'core'], npm: ['commander'], node: true },
   'cmd/inject': { imports: ['cmd', 'kube', 'policy'], npm: ['commander'], node: true },
+  'cmd/uninject': { imports: ['cmd', 'kube'], npm: ['commander'], node: true },
+  // Manifests in, manifests out.
+  'cmd/manifests': { imports: ['cmd', 'kube'], node: true },
 }
 
 export const TOP_LEVEL = [

@@ -1,0 +1,34 @@
+import type { ManifestResult } from '../src/kube/manifest/outcome.js'
+import { EXIT } from './exit-codes.js'
+
+/** Manifests in, the same ones changed out; what was done goes to stderr. Either all of it is written or nothing. */
+export async function changeManifests(
+  files: readonly string[],
+  change: (text: string, file: string) => ManifestResult,
+): Promise<number> {
+  const { joined, readManifest, STDIN } = await import('../src/kube/manifest/files.js')
+  const stdin = files.includes(STDIN) ? await readStdin() : undefined
+  const sources = files.map(file => readManifest(file, stdin))
+  const faults = sources.flatMap(source => ('fault' in source ? [source.fault] : []))
+  if (faults.length > 0) {
+    process.stderr.write(faults.map(fault => `forbear: ${fault}\n`).join(''))
+    return EXIT.usage
+  }
+  const results = sources.flatMap(source => ('text' in source ? [change(source.text, source.file)] : []))
+  const { reportText } = await import('../src/kube/manifest/outcome.js')
+  process.stderr.write(reportText(results))
+  if (results.some(({ problems }) => problems.length > 0)) return EXIT.problems
+  process.stdout.off('error', forgiveClosedPipe).on('error', forgiveClosedPipe).write(joined(results))
+  return EXIT.ok
+}
+
+async function readStdin(): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of process.stdin) chunks.push(chunk)
+  return Buffer.concat(chunks)
+}
+
+/** Whoever reads the output may have seen enough. */
+function forgiveClosedPipe(error: Error): void {
+  if (!('code' in error) || error.code !== 'EPIPE') throw error
+}

@@ -1,0 +1,72 @@
+import { isDeepStrictEqual } from 'node:util'
+import { applyEdits, type Pod } from '../inject/apply-edits.js'
+import { withValue } from '../inject/fields.js'
+import type { Edit, Path } from '../inject/types.js'
+import { splicesFor } from './edit-text.js'
+import { readSegments, type Segment, valueOf } from './read.js'
+import { type Splice, spliced } from './splice.js'
+
+/** What is to happen to one pod or template. */
+export interface Change {
+  readonly segment: number
+  readonly document: number
+  readonly base: Path
+  /** One after the other: the indexes of a list are those after the list before it. */
+  readonly rounds: readonly (readonly Edit[])[]
+}
+
+export type Rewritten = { readonly text: string } | { readonly failed: readonly Change[] }
+
+/**
+ * Changes the text and nothing else of it. What comes out is read once more: unless it says exactly what the edits make
+ * of the values, the change has failed. So an anchor that others share never changes those behind anybody's back.
+ */
+export function rewrite(text: string, segments: readonly Segment[], changes: readonly Change[]): Rewritten {
+  const rounds = Math.max(0, ...changes.map(change => change.rounds.length))
+  let current = { text, segments }
+  for (let round = 0; round < rounds; round++) {
+    const failed: Change[] = []
+    const splices: Splice[] = []
+    for (const change of changes) {
+      const made = splicesOf(current.segments, change, change.rounds[round - rounds + change.rounds.length] ?? [])
+      if (made === null) failed.push(change)
+      else splices.push(...made)
+    }
+    if (failed.length > 0) return { failed }
+    const next = spliced(current.text, distinct(splices))
+    current = { text: next, segments: readSegments(next) }
+  }
+  const failed = changes.filter(change => !isAsPlanned(segments, current.segments, change, changes))
+  return failed.length > 0 ? { failed } : { text: current.text }
+}
+
+function splicesOf(segments: readonly Segment[], change: Change, edits: readonly Edit[]): readonly Splice[] | null {
+  const segment = segments[change.segment]
+  const document = segment?.documents[change.document]
+  if (segment === undefined || document === undefined) return null
+  const splices = splicesFor(segment.text, document, change.base, edits)
+  if (splices === null) return null
+  return splices.map(({ start, end, text }) => ({ start: start + segment.offset, end: end + segment.offset, text }))
+}
+
+/** Two containers that share their `env` through an alias ask for the same at the same place. */
+function distinct(splices: readonly Splice[]): readonly Splice[] {
+  return [...new Map(splices.map(splice => [`${splice.start}:${splice.end}:${splice.text}`, splice])).values()]
+}
+
+function isAsPlanned(
+  before: readonly Segment[],
+  after: readonly Segment[],
+  { segment, document }: Change,
+  changes: readonly Change[],
+): boolean {
+  const old = before[segment]?.documents[document]
+  const made = after[segment]?.documents[document]
+  if (old === undefined || made === undefined || made.errors.length > 0) return false
+  let planned = valueOf(old)
+  for (const change of changes) {
+    if (change.segment !== segment || change.document !== document) continue
+    planned = withValue(planned, change.base, pod => change.rounds.reduce(applyEdits, pod as Pod))
+  }
+  return isDeepStrictEqual(valueOf(made), planned)
+}

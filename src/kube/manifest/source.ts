@@ -1,0 +1,51 @@
+/** Places in a text, all as offsets into it. */
+
+export function lineStart(source: string, offset: number): number {
+  return source.lastIndexOf('\n', offset - 1) + 1
+}
+
+/** Behind the line break, or the end of the text. */
+export function nextLine(source: string, offset: number): number {
+  const end = source.indexOf('\n', offset)
+  return end === -1 ? source.length : end + 1
+}
+
+export function lineNumber(source: string, offset: number): number {
+  let line = 1
+  for (let at = source.indexOf('\n'); at !== -1 && at < offset; at = source.indexOf('\n', at + 1)) line++
+  return line
+}
+
+/** What stands between the start of the line and `offset`. */
+export function before(source: string, offset: number): string {
+  return source.slice(lineStart(source, offset), offset)
+}
+
+export function isAtLineStart(source: string, offset: number): boolean {
+  return /^\ufeff?[ \t]*$/.test(before(source, offset))
+}
+
+/** The line break that the lines around this place have. */
+export function lineBreakAt(source: string, offset: number): string {
+  const end = source.lastIndexOf('\n', offset - 1)
+  const at = end === -1 ? source.indexOf('\n') : end
+  return at > 0 && source[at - 1] === '\r' ? '\r\n' : '\n'
+}
+
+/** Upwards over comments and blank lines: those that stand above something belong to it. */
+export function aboveComments(source: string, start: number): number {
+  let at = start
+  while (at > 0) {
+    const previous = lineStart(source, at - 1)
+    if (!/^[ \t]*(#.*)?\r?$/.test(source.slice(previous, at - 1))) break
+    at = previous
+  }
+  return at
+}
+
+/** Behind white space and comments. */
+export function skipBlank(source: string, offset: number): number {
+  return offset + (/^(?:\s|(?<=\s)#[^\n]*)*/.exec(source.slice(offset, offset + LOOK_AHEAD))?.[0].length ?? 0)
+}
+
+const LOOK_AHEAD = 100_000
