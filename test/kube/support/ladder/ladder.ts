@@ -18,7 +18,7 @@ export function wholeKubectls(): Tool[] {
 }
 
 /** Everything wrong with a stream of manifests, an empty list when it can be applied. */
-export function climb(manifests: string | readonly KubeObject[], typed = wholeKubectls()): string[] {
+export function climb(manifests: string | readonly KubeObject[], typed: readonly Tool[] = wholeKubectls()): string[] {
   const objects = typeof manifests === 'string' ? objectsOf(manifests) : manifests
   const names = objects.map(
     object => `${object.apiVersion} ${nameOf(object)} ${String(object.metadata?.['namespace'])}`,
