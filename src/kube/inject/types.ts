@@ -77,7 +77,8 @@ export interface InjectResult {
 
 export interface UninjectResult {
   readonly podSpec: PodSpec
-  readonly meta: PodMeta
+  /** Absent if it was made by the injection. */
+  readonly meta: PodMeta | null | undefined
   readonly edits: readonly Edit[]
   /** One phrase each. */
   readonly removed: readonly string[]

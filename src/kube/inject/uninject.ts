@@ -6,7 +6,7 @@ import type { Edit, Path, PodMeta, PodSpec, UninjectResult } from './types.js'
 
 /** The inverse of `inject`, by what it recorded: nothing that merely looks like it is taken out. */
 export function uninject(podSpec: PodSpec, meta: PodMeta | null | undefined): UninjectResult {
-  const asItWas = { podSpec, meta: meta ?? {}, edits: [], removed: [], problems: [] }
+  const asItWas = { podSpec, meta, edits: [], removed: [], problems: [] }
   if (!isInjected(meta)) return asItWas
   const record = decodeRecord(meta)
   if (record === null) return { ...asItWas, problems: [unreadable()] }
@@ -14,7 +14,7 @@ export function uninject(podSpec: PodSpec, meta: PodMeta | null | undefined): Un
   const removals = record.added.flatMap(entry => removalOf(pod, entry))
   const edits = joined(removals.map(({ edit }) => edit))
   const { spec, metadata } = applyEdits(pod, edits)
-  return { podSpec: spec, meta: metadata ?? {}, edits, removed: removals.map(({ phrase }) => phrase), problems: [] }
+  return { podSpec: spec, meta: metadata, edits, removed: removals.map(({ phrase }) => phrase), problems: [] }
 }
 
 /** Which collections were null before, by place. */

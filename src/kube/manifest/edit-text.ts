@@ -2,8 +2,8 @@ import { type Document, isMap, isScalar, isSeq, type Pair, type YAMLMap } from '
 import type { Edit, Path } from '../inject/types.js'
 import { addEntries, addItems, columnOf, emptyBelow, fillBelow, removeEntries, removeItems } from './edit-block.js'
 import { addToFlow, removeFromFlow } from './edit-flow.js'
-import { type Found, find, isFlow, startOf } from './nodes.js'
-import { before } from './source.js'
+import { contentEnd, type Found, find, isFlow, startOf } from './nodes.js'
+import { before, skipBlank } from './source.js'
 import type { Splice } from './splice.js'
 import type { BlockStyle } from './write-block.js'
 import { flowText } from './write-flow.js'
@@ -60,15 +60,18 @@ function indexesOf(map: YAMLMap, keys: readonly string[]): readonly number[] {
 
 function filled(source: string, { node, pair, parent }: Found, value: unknown, style: BlockStyle): Splice | null {
   const [start, end] = node.range ?? [0, 0]
-  if (start !== end) return { start, end, text: flowText(value, { dense: false, lines: null }) }
-  if (pair === null || !isMap(parent) || parent.flow === true) return null
-  return fillBelow(source, parent, pair, value, style)
+  const text = flowText(value, { dense: false, lines: null })
+  if (start !== end) return { start, end, text }
+  if (pair === null || !isMap(parent)) return null
+  if (parent.flow !== true) return fillBelow(source, parent, pair, value, style)
+  const colon = skipBlank(source, contentEnd(pair.key)) + 1
+  return { start: colon, end: colon, text: ` ${text}` }
 }
 
 function emptied(source: string, { node, pair }: Found, text: string): Splice | null {
   if (text === '' && !isFlow(node)) return pair === null ? null : emptyBelow(source, pair)
   const [start, end] = node.range ?? [0, 0]
-  return { start, end, text }
+  return { start: text === '' ? start - 1 : start, end, text }
 }
 
 /** As the pod itself is written, as far as it can be told. */
