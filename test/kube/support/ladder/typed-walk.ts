@@ -30,7 +30,9 @@ function renamed(apiVersion: string, kind: string): string[] {
   return isAdmissionPolicy ? [`V1beta1${kind}`] : []
 }
 
+/** Null is as good as absent, whatever the type. */
 function walk(value: unknown, type: string, path: string): string[] {
+  if (value === null) return []
   const many = /^Array<(.+)>$/.exec(type)?.[1]
   if (many !== undefined) return walkArray(value, many, path)
   const mapped = /^\{ \[key: string\]: (.+); \}$/.exec(type)?.[1]
