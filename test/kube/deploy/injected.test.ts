@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { climbInjected } from '../support/ladder/injection.js'
+import { kubectls } from '../support/tools.js'
 
 const pod = (restart: string): string => `
       metadata: { labels: { app: shop } }   # of the pod
@@ -68,6 +69,16 @@ describe.each(FORMS)('a pod with a $form sidecar', ({ options }) => {
     }
     expect(climbInjected(JSON.stringify(json, null, 2), options, [])).toEqual([])
   })
+})
+
+it('a classic sidecar is kept whole also by the types of clusters that do not know the native form', context => {
+  const old = kubectls().filter(({ minor }) => minor < 29)
+  if (old.length === 0) return context.skip('kubectl before 1.29: not found')
+  const manifest = Object.values(KINDS)
+    .join('---\n')
+    .replaceAll(/ +- \{ name: own-proxy.*\n/g, '')
+  expect(manifest).not.toContain('Always }')
+  expect(climbInjected(manifest, { ...OPTIONS, kubeVersion: '1.28', quitEndpoint: true }, old)).toEqual([])
 })
 
 it('a template without metadata gets what it needs', () => {
