@@ -47,7 +47,7 @@ export function clusterShell(directory: string, kubectl: Tool, helm: Tool): Clus
   }
   return {
     run: script => {
-      const { status, stdout, stderr } = spawnSync('bash', ['-euo', 'pipefail', '-c', script], {
+      const { status, stdout, stderr } = spawnSync('bash', ['--norc', '-euo', 'pipefail', '-c', script], {
         cwd: directory,
         env,
         encoding: 'utf8',
