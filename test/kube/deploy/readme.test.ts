@@ -52,3 +52,30 @@ it('names every annotation of a pod', () => {
   const named = firstColumn.flatMap(cell => [...cell.matchAll(/`([a-z-]+)`/g)].map(match => match[1]))
   expect(named).toEqual([...SETTING_NAMES])
 })
+
+it('has a row for each version from 1.25 to 1.36, and calls tested what the fetched tools test', () => {
+  const section = read(README).split('\n## Versions')[1]?.split('\n## ')[0] ?? ''
+  const rows = section
+    .split('\n')
+    .filter(line => /^\| 1\./.test(line))
+    .map(row => row.split('|').map(cell => cell.trim()))
+  expect(rows.flatMap(([, versions = '']) => minorsOf(versions)).sort((a, b) => a - b)).toEqual(
+    Array.from({ length: 12 }, (_, index) => 25 + index),
+  )
+  const fetched = [...read('test/kube/support/fetch-tools.mjs').matchAll(/kubernetes-1\.(\d+)/g)].map(match =>
+    Number(match[1]),
+  )
+  const certain = rows
+    .filter(row => !row.join().includes('untested'))
+    .flatMap(([, versions = '']) => minorsOf(versions))
+  // 1.34 is the level of the types and schemas.
+  expect(certain).toEqual([...fetched.sort(), 34])
+})
+
+/** `1.29 – 1.31, 1.33`: 29, 30, 31, 33. */
+function minorsOf(versions: string): number[] {
+  return versions.split(',').flatMap(part => {
+    const [from = 0, to = from] = [...part.matchAll(/1\.(\d+)/g)].map(match => Number(match[1]))
+    return Array.from({ length: to - from + 1 }, (_, index) => from + index)
+  })
+}

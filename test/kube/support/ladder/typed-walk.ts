@@ -1,4 +1,5 @@
-import * as kubernetes from '@kubernetes/client-node'
+// The package's front door also loads its HTTP client, which takes three times as long.
+import * as models from '@kubernetes/client-node/dist/gen/models/all.js'
 import { fields, type KubeObject } from './objects.js'
 
 interface Attribute {
@@ -10,7 +11,7 @@ interface Model {
   getAttributeTypeMap(): readonly Attribute[]
 }
 
-const MODELS = kubernetes as unknown as Record<string, Model | undefined>
+const MODELS = models as unknown as Record<string, Model | undefined>
 
 /** Fields that the types of the API do not have, and values of another type: what a strict decoder refuses. */
 export function walkTyped(object: KubeObject): string[] {
