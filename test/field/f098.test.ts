@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { addedLines, deployment, inject, job, uninject } from '../kube/inject/run.js'
 import { messagesOf, snapshotOf, upstream } from '../policy/set.js'
 
 it('F098: separators before, between and after documents are harmless, and so are documents of comments', () => {
@@ -13,4 +14,15 @@ it('F098: a mistake in one document leaves the positions of the next ones right'
     'a.yaml:6:3  ',
     'a.yaml:13:3 ',
   ])
+})
+
+it('F098: inject keeps empty documents, comments between documents and every separator of a stream', async () => {
+  const stream = `# A licence.\n---\n${deployment()}---\n# nothing here\n---\n\n--- # empty\n...\n---\n${job()}---\n`
+  for (const text of [stream, stream.replaceAll('\n', '\r\n'), `\ufeff${stream}`, stream.replace(/\n---\n$/, '')]) {
+    const { stdout, code } = await inject(text)
+    expect(code).toBe(0)
+    addedLines(text, stdout)
+    expect((await uninject(stdout)).stdout).toBe(text)
+  }
+  for (const text of ['', '\n', '# only\n', '---\n---\n', '---']) expect((await inject(text)).stdout).toBe(text)
 })

@@ -2,6 +2,7 @@ import { nearest } from '../../policy/nearest.js'
 import { at, fieldsIn, textOf } from './fields.js'
 import { ADMIN_PORT, CONTAINER_NAME, HEALTH_PORT, HEALTH_PORT_NAME, PROXY_PORT, VOLUME_NAME } from './names.js'
 import type { Settings } from './settings.js'
+import { usesHostNetwork } from './sidecar.js'
 import type { Fields, InjectOptions, Path, PodSpec, Problem } from './types.js'
 
 /** What of the pod cannot stand beside forbear. */
@@ -30,14 +31,12 @@ function containersOf(
 
 function hostProblems(podSpec: PodSpec, { allowHostNetwork }: InjectOptions): readonly Problem[] {
   const problems: Problem[] = []
-  if (isWindows(podSpec)) {
-    problems.push({
-      path: ['spec'],
-      reason: 'the pod runs on Windows, and the image is for Linux',
-      suggestion: LEAVE_OUT,
-    })
+  const windows = WINDOWS.find(path => at(podSpec, path) === 'windows')
+  if (windows !== undefined) {
+    const reason = 'the pod runs on Windows, and the image is for Linux'
+    problems.push({ path: ['spec', ...windows], reason, suggestion: LEAVE_OUT })
   }
-  if (podSpec.hostNetwork === true && allowHostNetwork !== true) {
+  if (usesHostNetwork(podSpec) && allowHostNetwork !== true) {
     problems.push({
       path: ['spec', 'hostNetwork'],
       reason: `hostNetwork is true: ports ${PROXY_PORT} to ${HEALTH_PORT} would be those of the node, where a second such pod finds them taken, and its loopback is shared with everything on the node`,
@@ -49,9 +48,10 @@ function hostProblems(podSpec: PodSpec, { allowHostNetwork }: InjectOptions): re
 
 const LEAVE_OUT = 'label the pod forbear.dev/inject: "false"'
 
-function isWindows(podSpec: PodSpec): boolean {
-  return at(podSpec, ['os', 'name']) === 'windows' || at(podSpec, ['nodeSelector', 'kubernetes.io/os']) === 'windows'
-}
+const WINDOWS: readonly Path[] = [
+  ['os', 'name'],
+  ['nodeSelector', 'kubernetes.io/os'],
+]
 
 function nameProblems(podSpec: PodSpec): readonly Problem[] {
   const containers = containersOf(podSpec)

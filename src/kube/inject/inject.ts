@@ -4,6 +4,7 @@ import { applyEdits, type Pod } from './apply-edits.js'
 import { clashesOf } from './clashes.js'
 import { covers } from './covers.js'
 import { at } from './fields.js'
+import { NATIVE_SINCE } from './form.js'
 import {
   CONTAINER_NAME,
   DEFAULT_CONTAINER_ANNOTATION,
@@ -131,9 +132,10 @@ function annotationAddition(
 }
 
 function phrases(settings: Settings, apps: readonly { app: AppContainer; variables: readonly { name: string }[] }[]) {
+  const needs = settings.form === 'native' ? ` (Kubernetes ${NATIVE_SINCE} or later)` : ''
   const kind = settings.form === 'native' ? 'native sidecar' : 'container'
   return [
-    `${kind} ${CONTAINER_NAME}`,
+    `${kind} ${CONTAINER_NAME}${needs}`,
     `volume ${VOLUME_NAME} of ConfigMap ${settings.configMap}`,
     ...apps
       .filter(({ variables }) => variables.length > 0)

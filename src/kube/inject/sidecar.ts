@@ -3,7 +3,7 @@ import type { Settings } from './settings.js'
 import type { Fields, PodSpec } from './types.js'
 
 export function sidecarContainer(podSpec: PodSpec, settings: Settings): Fields {
-  const host = podSpec.hostNetwork === true ? { host: '127.0.0.1' } : {}
+  const host = usesHostNetwork(podSpec) ? { host: '127.0.0.1' } : {}
   const probe = (path: string) => ({ httpGet: { path, port: HEALTH_PORT, ...host } })
   return {
     name: CONTAINER_NAME,
@@ -20,7 +20,23 @@ export function sidecarContainer(podSpec: PodSpec, settings: Settings): Fields {
     // A refused start tells why in its last lines.
     terminationMessagePolicy: 'FallbackToLogsOnError',
     volumeMounts: [{ name: VOLUME_NAME, mountPath: POLICY_DIRECTORY, readOnly: true }],
+    ...(settings.form === 'classic'
+      ? { lifecycle: { postStart: { exec: { command: ['node', '-e', AWAIT_START] } } } }
+      : {}),
   }
+}
+
+/**
+ * The kubelet starts the next container when this hook is through; the image has no shell, but it has Node. It never
+ * fails, for then the container would be ended: after a minute the app starts all the same.
+ */
+const AWAIT_START =
+  `const end = Date.now() + 60000; const ask = () => fetch("http://127.0.0.1:${HEALTH_PORT}/startupz")` +
+  '.then(({ ok }) => ok, () => false).then(ok => ok || Date.now() > end ? process.exit() : setTimeout(ask, 50)); ask()'
+
+/** Text is refused by the API server; whoever wrote it meant it all the same. */
+export function usesHostNetwork({ hostNetwork }: PodSpec): boolean {
+  return hostNetwork === true || hostNetwork === 'true'
 }
 
 /** Passes the Pod Security Standard `restricted`, whatever the pod says. */
@@ -41,7 +57,7 @@ export function policyVolume({ configMap, optional }: Settings): Fields {
 
 function args(podSpec: PodSpec, { form }: Settings): readonly string[] {
   // The kubelet probes the address of the pod; on the host's network that is the node's, which loopback is, too.
-  const health = podSpec.hostNetwork === true ? '127.0.0.1' : '0.0.0.0'
+  const health = usesHostNetwork(podSpec) ? '127.0.0.1' : '0.0.0.0'
   const drainS = drainPeriodS(podSpec, form)
   return [
     ...['run', '--policies', POLICY_DIRECTORY, '--health', `${health}:${HEALTH_PORT}`, '--start', 'valid-only'],

@@ -47,6 +47,14 @@ function parseUpstream(word: string, complain: Complain): UpstreamAddress | null
     return null
   }
   const variable = `${name.toUpperCase().replaceAll('-', '_')}_URL`
+  if (OWN_VARIABLES.includes(variable)) {
+    complain(
+      'upstreams',
+      `"${word}" would have ${variable}, which forbear sets for itself`,
+      'give the upstream another name',
+    )
+    return null
+  }
   const url = port === null ? `http://127.0.0.1:${PROXY_PORT}/${name}` : `http://127.0.0.1:${port}`
   return { name, port, variable, url }
 }
@@ -57,4 +65,5 @@ function portOf(text: string): number {
 }
 
 const DNS_LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+const OWN_VARIABLES: readonly string[] = ['FORBEAR_URL', 'FORBEAR_QUIT_URL']
 const RESERVED: readonly number[] = [PROXY_PORT, ADMIN_PORT, HEALTH_PORT]

@@ -15,7 +15,7 @@ export function warningsOf(podSpec: PodSpec, settings: Settings): readonly strin
   }
   if (settings.form === 'classic') {
     warnings.push(
-      `in the classic form (before Kubernetes ${NATIVE_SINCE}) the app may start before forbear listens, and init containers cannot use it`,
+      `in the classic form (before Kubernetes ${NATIVE_SINCE}) init containers run before forbear and cannot use it`,
     )
   }
   const grace = podSpec.terminationGracePeriodSeconds

@@ -38,7 +38,7 @@ export function addEntries(source: string, node: YAMLMap, entries: Fields, style
 }
 
 export function columnOf(source: string, node: YAMLMap): number {
-  return before(source, startOf(node.items[0]?.key ?? node)).replace('\ufeff', '').length
+  return before(source, startOf(node.items[0]?.key ?? node)).length
 }
 
 function above(source: string, at: number, lines: readonly string[]): Splice {
@@ -87,7 +87,7 @@ export function removeEntries(source: string, node: YAMLMap, keys: readonly stri
 
 function wholeLines(source: string, start: number, contentEnds: number): Splice {
   const end = source[contentEnds - 1] === '\n' ? contentEnds : nextLine(source, contentEnds)
-  if (source[end - 1] === '\n' || start === 0) return { start, end, text: '' }
+  if (source[end - 1] === '\n' || start <= 1) return { start, end, text: '' }
   return { start: source[start - 2] === '\r' ? start - 2 : start - 1, end, text: '' }
 }
 

@@ -88,5 +88,5 @@ function blockStyle(source: string, document: Document, base: Path): BlockStyle 
 
 /** Of the key, which may stand behind a dash. */
 function columnAt(source: string, pair: Pair): number {
-  return before(source, startOf(pair.key)).replace('\ufeff', '').length
+  return before(source, startOf(pair.key)).length
 }

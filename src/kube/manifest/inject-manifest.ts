@@ -1,18 +1,40 @@
 import { inject } from '../inject/inject.js'
 import type { InjectOptions, Path } from '../inject/types.js'
 import { uninject } from '../inject/uninject.js'
-import { changeManifest, type Target, type Verdict } from './manifest.js'
+import { changeManifest, FAILURES, type Target, type Verdict } from './manifest.js'
 import type { ManifestResult } from './outcome.js'
 
+/** What could not be taken out again byte for byte is not put in. */
 export function injectManifest(text: string, file: string, options: InjectOptions): ManifestResult {
+  const injected = injectedManifest(text, file, options)
+  if (injected.problems.length > 0 || injected.text === text) return injected
+  const back = uninjectManifest(injected.text, file)
+  if (back.problems.length === 0 && back.text === uninjectManifest(text, file).text) return injected
+  const changed = injected.objects.filter(({ outcome }) => outcome === 'injected')
+  return {
+    ...injected,
+    text: '',
+    problems: changed.map(({ line, object }) => ({ file, line, object, ...FAILURES.unwritable })),
+  }
+}
+
+function injectedManifest(text: string, file: string, options: InjectOptions): ManifestResult {
   return changeManifest(text, file, target => {
-    const { podSpec, meta, workload } = target
-    const nulls = nullsIn(target)
-    const { edits, report } = inject(podSpec, meta, { ...options, kind: workload.kind, nulls })
-    const details = report.outcome === 'skipped' ? ['forbear.dev/inject is "false"'] : report.added
-    const { outcome, warnings, problems } = report
+    const { podSpec, meta, workload, ownerLabel } = target
+    if (ownerLabel === 'false') return SKIPPED
+    const { edits, report } = inject(podSpec, meta, { ...options, kind: workload.kind, nulls: nullsIn(target) })
+    if (report.outcome === 'skipped') return SKIPPED
+    const { outcome, added: details, warnings, problems } = report
     return { outcome, rounds: edits, details, warnings, problems }
   })
+}
+
+const SKIPPED: Verdict = {
+  outcome: 'skipped',
+  rounds: [],
+  details: ['its label forbear.dev/inject is "false"'],
+  warnings: [],
+  problems: [],
 }
 
 export function uninjectManifest(text: string, file: string): ManifestResult {

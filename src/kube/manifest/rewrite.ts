@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { visit } from 'yaml'
 import { applyEdits, type Pod } from '../inject/apply-edits.js'
 import { withValue } from '../inject/fields.js'
 import type { Edit, Path } from '../inject/types.js'
@@ -15,7 +16,9 @@ export interface Change {
   readonly rounds: readonly (readonly Edit[])[]
 }
 
-export type Rewritten = { readonly text: string } | { readonly failed: readonly Change[] }
+export type Failure = 'unwritable' | 'shared'
+
+export type Rewritten = { readonly text: string } | { readonly failed: ReadonlyMap<Change, Failure> }
 
 /**
  * Changes the text and nothing else of it. What comes out is read once more: unless it says exactly what the edits make
@@ -25,19 +28,20 @@ export function rewrite(text: string, segments: readonly Segment[], changes: rea
   const rounds = Math.max(0, ...changes.map(change => change.rounds.length))
   let current = { text, segments }
   for (let round = 0; round < rounds; round++) {
-    const failed: Change[] = []
+    const failed = new Map<Change, Failure>()
     const splices: Splice[] = []
     for (const change of changes) {
       const made = splicesOf(current.segments, change, change.rounds[round - rounds + change.rounds.length] ?? [])
-      if (made === null) failed.push(change)
+      if (made === null) failed.set(change, 'unwritable')
       else splices.push(...made)
     }
-    if (failed.length > 0) return { failed }
+    if (failed.size > 0) return { failed }
     const next = spliced(current.text, distinct(splices))
     current = { text: next, segments: readSegments(next) }
   }
   const failed = changes.filter(change => !isAsPlanned(segments, current.segments, change, changes))
-  return failed.length > 0 ? { failed } : { text: current.text }
+  if (failed.length === 0) return { text: current.text }
+  return { failed: new Map(failed.map(change => [change, hasAlias(segments, change) ? 'shared' : 'unwritable'])) }
 }
 
 function splicesOf(segments: readonly Segment[], change: Change, edits: readonly Edit[]): readonly Splice[] | null {
@@ -47,6 +51,17 @@ function splicesOf(segments: readonly Segment[], change: Change, edits: readonly
   const splices = splicesFor(segment.text, document, change.base, edits)
   if (splices === null) return null
   return splices.map(({ start, end, text }) => ({ start: start + segment.offset, end: end + segment.offset, text }))
+}
+
+function hasAlias(segments: readonly Segment[], { segment, document }: Change): boolean {
+  let found = false
+  visit(segments[segment]?.documents[document] ?? null, {
+    Alias: () => {
+      found = true
+      return visit.BREAK
+    },
+  })
+  return found
 }
 
 /** Two containers that share their `env` through an alias ask for the same at the same place. */

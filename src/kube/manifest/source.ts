@@ -1,7 +1,9 @@
 /** Places in a text, all as offsets into it. */
 
+/** A byte order mark belongs to no line. */
 export function lineStart(source: string, offset: number): number {
-  return source.lastIndexOf('\n', offset - 1) + 1
+  const start = offset === 0 ? 0 : source.lastIndexOf('\n', offset - 1) + 1
+  return start === 0 && source.startsWith('\ufeff') ? 1 : start
 }
 
 /** Behind the line break, or the end of the text. */
@@ -22,7 +24,7 @@ export function before(source: string, offset: number): string {
 }
 
 export function isAtLineStart(source: string, offset: number): boolean {
-  return /^\ufeff?[ \t]*$/.test(before(source, offset))
+  return /^[ \t]*$/.test(before(source, offset))
 }
 
 /** The line break that the lines around this place have. */
@@ -37,7 +39,7 @@ export function aboveComments(source: string, start: number): number {
   let at = start
   while (at > 0) {
     const previous = lineStart(source, at - 1)
-    if (!/^[ \t]*(#.*)?\r?$/.test(source.slice(previous, at - 1))) break
+    if (previous >= at || !/^[ \t]*(#.*)?\r?$/.test(source.slice(previous, at - 1))) break
     at = previous
   }
   return at

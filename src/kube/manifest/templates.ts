@@ -11,8 +11,9 @@ export interface Template {
  * want it: text that an app is to get may well hold `{{ }}`.
  */
 export function templateIn(text: string, document: Document, isWorkload: boolean): Template | null {
-  const offset =
-    document.errors.length > 0 ? markIn(text, document) : (nodeWithMark(text, document, isWorkload) ?? null)
+  const offset = document.errors.some(({ code }) => code !== 'DUPLICATE_KEY')
+    ? markIn(text, document)
+    : (nodeWithMark(text, document, isWorkload) ?? null)
   return offset === null ? null : { offset, tool: toolFor(text, offset) }
 }
 

@@ -7,7 +7,18 @@ const name = fc.stringMatching(/^[a-z]{3,8}$/)
 const envList = fc.uniqueArray(
   fc.record({
     name: fc.stringMatching(/^[A-Z]{1,4}_X$/),
-    value: fc.constantFrom('1', 'yes', 'y', '0644', '1_000', '', '$(FORBEAR_URL)/v1', 'a: b # c', 'line\nline\n', 'end\n\n\n'),
+    value: fc.constantFrom(
+      '1',
+      'yes',
+      'y',
+      '0644',
+      '1_000',
+      '',
+      '$(FORBEAR_URL)/v1',
+      'a: b # c',
+      'line\nline\n',
+      'end\n\n\n',
+    ),
   }),
   { selector: ({ name }) => name, maxLength: 3 },
 )
@@ -17,7 +28,9 @@ const maybe = <Value>(value: fc.Arbitrary<Value>) => fc.option(fc.option(value, 
 const container = (names: fc.Arbitrary<string>) =>
   fc.record(
     {
-      args: maybe(fc.array(fc.constantFrom('-v', 'on', 'set -eu\n# no comment\n\necho a\n', 'keep\n\n', '{{ .Level }}'))),
+      args: maybe(
+        fc.array(fc.constantFrom('-v', 'on', 'set -eu\n# no comment\n\necho a\n', 'keep\n\n', '{{ .Level }}')),
+      ),
       image: fc.constantFrom('registry.example/app:1', 'app@sha256:ab'),
       name: names,
       env: maybe(envList),
@@ -34,10 +47,7 @@ export const pod = fc
       initContainers: maybe(fc.array(container(name), { maxLength: 2 })),
       containers: fc.array(container(name), { minLength: 1, maxLength: 3 }),
       volumes: maybe(
-        fc.array(
-          fc.record({ name, configMap: fc.constant({ name: 'a', defaultMode: 493 }) }),
-          { maxLength: 2 },
-        ),
+        fc.array(fc.record({ name, configMap: fc.constant({ name: 'a', defaultMode: 493 }) }), { maxLength: 2 }),
       ),
       terminationGracePeriodSeconds: fc.constantFrom(10, 30, 60),
       unknownList: fc.constant(['yes', 'no', 1e3]),
@@ -99,7 +109,8 @@ export function wrapped(kind: (typeof KINDS)[number], podSpec: object, podMeta?:
   const head = { apiVersion: VERSIONS[kind], kind }
   if (kind === 'Pod') return { ...head, ...template }
   const metadata = { name: 'shop', namespace: 'ops' }
-  if (kind === 'CronJob') return { ...head, metadata, spec: { jobTemplate: { spec: { template } }, schedule: '* * * * *' } }
+  if (kind === 'CronJob')
+    return { ...head, metadata, spec: { jobTemplate: { spec: { template } }, schedule: '* * * * *' } }
   return { ...head, metadata, spec: { template, volumeClaimTemplates: [{ spec: { containers: [] } }] } }
 }
 
@@ -108,9 +119,15 @@ export const other = fc.constantFrom(
   { apiVersion: 'v1', kind: 'ConfigMap', data: { on: 'y', text: '{{ .Alert }}\n# kept\n', n: '0644' } },
 )
 
-const inList = fc.array(fc.oneof(workload, other), { maxLength: 3 }).map(items => ({ apiVersion: 'v1', kind: 'List', items }))
+const inList = fc
+  .array(fc.oneof(workload, other), { maxLength: 3 })
+  .map(items => ({ apiVersion: 'v1', kind: 'List', items }))
 
-export const object = fc.oneof({ weight: 4, arbitrary: workload }, { weight: 1, arbitrary: inList }, { weight: 1, arbitrary: other })
+export const object = fc.oneof(
+  { weight: 4, arbitrary: workload },
+  { weight: 1, arbitrary: inList },
+  { weight: 1, arbitrary: other },
+)
 
 /** How a stream is laid out. */
 export interface Layout {
@@ -160,7 +177,7 @@ function rendered(object: object, { indent, indentSeq }: Layout, roll: () => num
       if (isSeq(value) && value.items.length === 0) value.flow = true
     },
   })
-  return document.toString({ indent, indentSeq, lineWidth: roll() < 0.5 ? 0 : 40, version: '1.1' } as object)
+  return document.toString({ indent, indentSeq, lineWidth: 0, version: '1.1' } as object)
 }
 
 /** Also where they become text of a block scalar: then that is what the user wrote. */
@@ -179,7 +196,11 @@ function commented(text: string, { comments }: Layout, roll: () => number): stri
     .join('\n')
 }
 
-export function jsonStream(objects: readonly object[], step: string | number, { crlf, bom, finalBreak }: Layout): string {
+export function jsonStream(
+  objects: readonly object[],
+  step: string | number,
+  { crlf, bom, finalBreak }: Layout,
+): string {
   const text = objects.map(object => JSON.stringify(object, null, step)).join('\n')
   const ended = finalBreak ? `${text}\n` : text
   return `${bom ? '\ufeff' : ''}${crlf ? ended.replaceAll('\n', '\r\n') : ended}`

@@ -17,7 +17,9 @@ const options = fc.record(
 )
 
 const stream = fc.oneof(
-  fc.tuple(fc.array(object, { minLength: 1, maxLength: 3 }), layout).map(([objects, layout]) => yamlStream(objects, layout)),
+  fc
+    .tuple(fc.array(object, { minLength: 1, maxLength: 3 }), layout)
+    .map(([objects, layout]) => yamlStream(objects, layout)),
   fc
     .tuple(fc.array(object, { minLength: 1, maxLength: 3 }), fc.constantFrom('', 2, 4, '\t'), layout)
     .map(([objects, step, layout]) => jsonStream(objects, step, layout)),
@@ -34,7 +36,7 @@ test('for manifests of every layout inject is idempotent and uninject its invers
       expect(injectManifest(injected.text, 'a.yaml', options).text).toBe(injected.text)
       expect(uninjectManifest(injected.text, 'a.yaml').text).toBe(text)
     }),
-    { numRuns: RUNS },
+    { numRuns: RUNS, endOnFailure: process.env.SHRINK === undefined, interruptAfterTimeLimit: 15_000 },
   )
 })
 
@@ -45,7 +47,7 @@ test('a second injection with other options is one with those alone', () => {
       const injected = injectManifest(text, 'a.yaml', first).text
       expect(injectManifest(injected, 'a.yaml', second).text).toBe(injectManifest(text, 'a.yaml', second).text)
     }),
-    { numRuns: RUNS },
+    { numRuns: RUNS, endOnFailure: process.env.SHRINK === undefined, interruptAfterTimeLimit: 15_000 },
   )
 })
 
