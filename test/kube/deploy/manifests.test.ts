@@ -48,6 +48,7 @@ describe('the plain manifests', () => {
   it.each(CASES)('$form $name: is what inject makes of the plain one', ({ form, name, flags, options }) => {
     const args = [COMMAND, 'inject', '--image', IMAGE, ...flags, `${FOLDER}/plain/${name}.yaml`]
     const written = execFileSync(process.execPath, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
+    // After a change of inject: write that output to the file, and look at the difference.
     expect(written).toBe(read(`${form}/${name}.yaml`))
     expect(climbInjected(read(`plain/${name}.yaml`), options, [])).toEqual([])
   })
