@@ -3,13 +3,19 @@ import { at, fieldsIn, textOf } from './fields.js'
 import { ADMIN_PORT, CONTAINER_NAME, HEALTH_PORT, HEALTH_PORT_NAME, PROXY_PORT, VOLUME_NAME } from './names.js'
 import type { Settings } from './settings.js'
 import { usesHostNetwork } from './sidecar.js'
-import type { Fields, InjectOptions, Path, PodSpec, Problem } from './types.js'
+import type { Fields, InjectOptions, Path, PodMeta, PodSpec, Problem } from './types.js'
 
 /** What of the pod cannot stand beside forbear. */
-export function clashesOf(podSpec: PodSpec, settings: Settings, options: InjectOptions): readonly Problem[] {
+export function clashesOf(
+  podSpec: PodSpec,
+  meta: PodMeta,
+  settings: Settings,
+  options: InjectOptions,
+): readonly Problem[] {
   return [
+    ...mirrorProblems(meta),
     ...hostProblems(podSpec, options),
-    ...nameProblems(podSpec),
+    ...nameProblems(podSpec, options),
     ...portProblems(podSpec, settings),
     ...skipProblems(podSpec, settings),
   ]
@@ -27,6 +33,14 @@ function containersOf(
       fields,
     })),
   )
+}
+
+const MIRROR: Path = ['annotations', 'kubernetes.io/config.mirror']
+
+function mirrorProblems(meta: PodMeta): readonly Problem[] {
+  if (at(meta, MIRROR) === undefined) return []
+  const reason = 'it mirrors a static pod, and what is changed in it changes nothing on the node'
+  return [{ path: ['metadata', ...MIRROR], reason, suggestion: 'inject the manifest that lies on the node' }]
 }
 
 function hostProblems(podSpec: PodSpec, { allowHostNetwork }: InjectOptions): readonly Problem[] {
@@ -53,7 +67,7 @@ const WINDOWS: readonly Path[] = [
   ['nodeSelector', 'kubernetes.io/os'],
 ]
 
-function nameProblems(podSpec: PodSpec): readonly Problem[] {
+function nameProblems(podSpec: PodSpec, { claims = [] }: InjectOptions): readonly Problem[] {
   const containers = containersOf(podSpec)
     .filter(({ name }) => name === CONTAINER_NAME)
     .map(({ path }) => ({
@@ -72,7 +86,12 @@ function nameProblems(podSpec: PodSpec): readonly Problem[] {
           },
         ],
   )
-  return [...containers, ...volumes]
+  const claimed: Problem = {
+    path: ['spec'],
+    reason: `a volume claim template is called ${VOLUME_NAME}, and its volume would take the place of the policies`,
+    suggestion: 'rename it and its mounts',
+  }
+  return [...containers, ...volumes, ...(claims.includes(VOLUME_NAME) ? [claimed] : [])]
 }
 
 function portProblems(podSpec: PodSpec, { upstreams }: Settings): readonly Problem[] {

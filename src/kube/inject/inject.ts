@@ -58,7 +58,11 @@ function injectFresh(podSpec: PodSpec, meta: PodMeta | null | undefined, options
   if (shape.length > 0) return untouched(podSpec, meta, refusal(shape))
   const { settings, problems: mistakes, warnings: strange } = settingsOf(podSpec, meta ?? {}, options)
   const apps = appContainers(podSpec, settings).map(app => ({ app, ...envFor(app, podSpec, settings, options) }))
-  const problems = [...mistakes, ...clashesOf(podSpec, settings, options), ...apps.flatMap(app => app.problems)]
+  const problems = [
+    ...mistakes,
+    ...clashesOf(podSpec, meta ?? {}, settings, options),
+    ...apps.flatMap(app => app.problems),
+  ]
   const warnings = [...strange, ...warningsOf(podSpec, settings), ...apps.flatMap(app => app.warnings)]
   if (problems.length > 0) return untouched(podSpec, meta, refusal(problems, warnings))
 

@@ -35,12 +35,20 @@ export function settingsOf(
   const chosen = chooseForm(podSpec, annotated, options, complain)
   problems.push(...chosen.problems)
   const settings: Settings = {
-    image:
-      word(annotated, 'image', IMAGE, 'an image such as registry.example.com/forbear:1', complain) ?? options.image,
-    configMap:
-      word(annotated, 'policy-configmap', SUBDOMAIN, 'the name of a ConfigMap in the namespace of the pod', complain) ??
-      options.policyConfigMap ??
-      DEFAULT_CONFIG_MAP,
+    image: word(
+      'image',
+      annotated('image') ?? options.image,
+      IMAGE,
+      'an image such as registry.example.com/forbear:1',
+      complain,
+    ),
+    configMap: word(
+      'policy-configmap',
+      annotated('policy-configmap') ?? options.policyConfigMap ?? DEFAULT_CONFIG_MAP,
+      SUBDOMAIN,
+      'the name of a ConfigMap in the namespace of the pod',
+      complain,
+    ),
     optional: truth(annotated, 'optional', complain) ?? false,
     upstreams: parseUpstreams(annotated('upstreams') ?? options.upstreams ?? '', complain),
     form: chosen.form,
@@ -84,17 +92,9 @@ function truth(annotated: Annotated, name: SettingName, complain: Complain): boo
   return text === undefined ? undefined : text === 'true'
 }
 
-function word(
-  annotated: Annotated,
-  name: SettingName,
-  form: RegExp,
-  what: string,
-  complain: Complain,
-): string | undefined {
-  const text = annotated(name)
-  if (text === undefined || form.test(text)) return text
-  complain(name, `"${text}" cannot be one`, `write ${what}`)
-  return undefined
+function word(name: SettingName, text: string, form: RegExp, what: string, complain: Complain): string {
+  if (!form.test(text)) complain(name, `"${text}" cannot be ${what.replace(/ such as .*/, '')}`, `write ${what}`)
+  return text
 }
 
 const IMAGE = /^[\w][\w.\-/:@]*$/

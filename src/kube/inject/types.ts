@@ -30,6 +30,8 @@ export interface InjectOptions {
   readonly quitEndpoint?: boolean
   /** Of the object that holds the template, `Pod` for a pod itself. */
   readonly kind?: string
+  /** Names of the volume claim templates of a StatefulSet, which become volumes of its pods. */
+  readonly claims?: readonly string[]
   /** How collections that are null are written, by their path (`spec/volumes`), so that `uninject` can write them again. */
   readonly nulls?: ReadonlyMap<string, string>
 }

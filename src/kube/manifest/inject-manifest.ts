@@ -20,9 +20,9 @@ export function injectManifest(text: string, file: string, options: InjectOption
 
 function injectedManifest(text: string, file: string, options: InjectOptions): ManifestResult {
   return changeManifest(text, file, target => {
-    const { podSpec, meta, workload, ownerLabel } = target
+    const { podSpec, meta, workload, ownerLabel, claims } = target
     if (ownerLabel === 'false') return SKIPPED
-    const { edits, report } = inject(podSpec, meta, { ...options, kind: workload.kind, nulls: nullsIn(target) })
+    const { edits, report } = inject(podSpec, meta, { ...options, kind: workload.kind, claims, nulls: nullsIn(target) })
     if (report.outcome === 'skipped') return SKIPPED
     const { outcome, added: details, warnings, problems } = report
     return { outcome, rounds: edits, details, warnings, problems }

@@ -12,6 +12,7 @@ export interface Target {
   readonly meta: PodMeta | null | undefined
   /** `forbear.dev/inject` of the object above the template, which the template itself need not have. */
   readonly ownerLabel: string | null
+  readonly claims: readonly string[]
   /** How a null in the pod is written, by path. */
   readonly nullAt: (path: Path) => string | null
 }

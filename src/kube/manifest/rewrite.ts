@@ -39,9 +39,20 @@ export function rewrite(text: string, segments: readonly Segment[], changes: rea
     const next = spliced(current.text, distinct(splices))
     current = { text: next, segments: readSegments(next) }
   }
-  const failed = changes.filter(change => !isAsPlanned(segments, current.segments, change, changes))
-  if (failed.length === 0) return { text: current.text }
-  return { failed: new Map(failed.map(change => [change, hasAlias(segments, change) ? 'shared' : 'unwritable'])) }
+  const wrong = byDocument(changes).filter(group => !isAsPlanned(segments, current.segments, group))
+  if (wrong.length === 0) return { text: current.text }
+  return { failed: new Map(wrong.flat().map(change => [change, hasAlias(segments, change) ? 'shared' : 'unwritable'])) }
+}
+
+function byDocument(changes: readonly Change[]): readonly (readonly Change[])[] {
+  const groups = new Map<string, Change[]>()
+  for (const change of changes) {
+    const key = `${change.segment}/${change.document}`
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [change])
+    else group.push(change)
+  }
+  return [...groups.values()]
 }
 
 function splicesOf(segments: readonly Segment[], change: Change, edits: readonly Edit[]): readonly Splice[] | null {
@@ -69,19 +80,18 @@ function distinct(splices: readonly Splice[]): readonly Splice[] {
   return [...new Map(splices.map(splice => [`${splice.start}:${splice.end}:${splice.text}`, splice])).values()]
 }
 
-function isAsPlanned(
-  before: readonly Segment[],
-  after: readonly Segment[],
-  { segment, document }: Change,
-  changes: readonly Change[],
-): boolean {
-  const old = before[segment]?.documents[document]
-  const made = after[segment]?.documents[document]
-  if (old === undefined || made === undefined || made.errors.length > 0) return false
-  let planned = valueOf(old)
-  for (const change of changes) {
-    if (change.segment !== segment || change.document !== document) continue
-    planned = withValue(planned, change.base, pod => change.rounds.reduce(applyEdits, pod as Pod))
+/** All changes of one document. */
+function isAsPlanned(before: readonly Segment[], after: readonly Segment[], changes: readonly Change[]): boolean {
+  const documentIn = (segments: readonly Segment[]) => {
+    const [{ segment, document } = { segment: -1, document: -1 }] = changes
+    return segments[segment]?.documents[document]
   }
+  const old = documentIn(before)
+  const made = documentIn(after)
+  if (old === undefined || made === undefined || made.errors.length > 0) return false
+  const planned = changes.reduce<unknown>(
+    (value, { base, rounds }) => withValue(value, base, pod => rounds.reduce(applyEdits, pod as Pod)),
+    valueOf(old),
+  )
   return isDeepStrictEqual(valueOf(made), planned)
 }

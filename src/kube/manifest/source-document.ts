@@ -1,5 +1,5 @@
 import type { Document, YAMLError } from 'yaml'
-import { at, isFields } from '../inject/fields.js'
+import { at, fieldsIn, isFields } from '../inject/fields.js'
 import { INJECT_LABEL } from '../inject/names.js'
 import type { Path } from '../inject/types.js'
 import type { Target } from './manifest.js'
@@ -92,6 +92,9 @@ export function targetOf(source: SourceDocument, value: unknown, workload: Workl
     podSpec,
     meta,
     ownerLabel: label === undefined ? null : String(label),
+    claims: fieldsIn(at(value, [...path, 'spec', 'volumeClaimTemplates'])).map(claim =>
+      String(at(claim, ['metadata', 'name'])),
+    ),
     place,
     lineOf: path => lineOf([...base, ...path]),
     nullAt: path => (at(value, [...base, ...path]) === null ? spelling(source, [...base, ...path]) : null),

@@ -48,6 +48,20 @@ test.for([
     'the container web sets FORBEAR_URL itself',
   ],
   ['two containers of one name', deployment('- name: web\n'), 'a.yaml:12', 'two containers are called web'],
+  [
+    'a claim template of the name',
+    deployment()
+      .replace('Deployment', 'StatefulSet')
+      .replace('  template:', '  volumeClaimTemplates: [{ metadata: { name: forbear-policies } }]\n  template:'),
+    'a.yaml:9',
+    'a volume claim template is called forbear-policies',
+  ],
+  [
+    'the mirror of a static pod',
+    'kind: Pod\nmetadata: { name: a, annotations: { kubernetes.io/config.mirror: x } }\nspec: { containers: [{ name: a }] }\n',
+    'a.yaml:2',
+    'it mirrors a static pod',
+  ],
   ['the network of the node', deployment('hostNetwork: true\n'), 'a.yaml:12', 'hostNetwork is true'],
   ['a pod of Windows', deployment('os: { name: windows }\n'), 'a.yaml:12', 'the pod runs on Windows'],
   [
@@ -141,8 +155,8 @@ describe('an annotation that cannot be followed is refused with what to write', 
     [{ 'memory-limit': 'lots' }, '"lots" is no quantity', '256Mi'],
     [{ 'memory-request': '1Gi' }, 'the request 1Gi is above the limit 256Mi', 'memory-limit to at least 1Gi'],
     [{ 'skip-containers': 'wbe' }, 'there is no container wbe', 'did you mean web?'],
-    [{ 'policy-configmap': 'No Such' }, '"No Such" cannot be one', 'the name of a ConfigMap'],
-    [{ image: '' }, '"" cannot be one', 'an image'],
+    [{ 'policy-configmap': 'No Such' }, '"No Such" cannot be the name of a ConfigMap', 'write the name'],
+    [{ image: '' }, '"" cannot be an image', 'registry.example.com/forbear:1'],
   ] as const)('%j', async ([annotations, reason, suggestion]) => {
     const { code, stdout, stderr } = await inject(deployment('', annotations))
     expect([code, stdout]).toEqual([1, ''])
