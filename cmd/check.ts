@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander'
 import type { Checked } from '../src/policy/check.js'
 import { wantsColor } from './color.js'
 import { EXIT } from './exit-codes.js'
+import { readStdin, write } from './streams.js'
 
 const FORMS = ['text', 'json', 'sarif', 'github'] as const
 
@@ -76,19 +77,4 @@ async function github(checked: Checked, strict: boolean): Promise<string> {
 async function summaryLine(checked: Checked, strict: boolean): Promise<string> {
   const { summaryOf } = await import('../src/policy/check.js')
   return `${summaryOf(checked, strict)}\n`
-}
-
-async function readStdin(): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = []
-  for await (const chunk of process.stdin) chunks.push(chunk)
-  return Buffer.concat(chunks)
-}
-
-function write(output: string): void {
-  process.stdout.off('error', forgiveClosedPipe).on('error', forgiveClosedPipe).write(output)
-}
-
-/** Whoever reads the output may have seen enough: `forbear check policies | head`. */
-function forgiveClosedPipe(error: Error): void {
-  if (!('code' in error) || error.code !== 'EPIPE') throw error
 }

@@ -1,5 +1,6 @@
 import type { ManifestResult } from '../src/kube/manifest/outcome.js'
 import { EXIT } from './exit-codes.js'
+import { readStdin, write } from './streams.js'
 
 /** Manifests in, the same ones changed out; what was done goes to stderr. Either all of it is written or nothing. */
 export async function changeManifests(
@@ -18,17 +19,6 @@ export async function changeManifests(
   const { reportText } = await import('../src/kube/manifest/outcome.js')
   process.stderr.write(reportText(results))
   if (results.some(({ problems }) => problems.length > 0)) return EXIT.problems
-  process.stdout.off('error', forgiveClosedPipe).on('error', forgiveClosedPipe).write(joined(results))
+  write(joined(results))
   return EXIT.ok
-}
-
-async function readStdin(): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = []
-  for await (const chunk of process.stdin) chunks.push(chunk)
-  return Buffer.concat(chunks)
-}
-
-/** Whoever reads the output may have seen enough. */
-function forgiveClosedPipe(error: Error): void {
-  if (!('code' in error) || error.code !== 'EPIPE') throw error
 }

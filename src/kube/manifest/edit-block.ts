@@ -1,4 +1,4 @@
-import { isScalar, type Pair, type YAMLMap, type YAMLSeq } from 'yaml'
+import { isAlias, isScalar, type Pair, type YAMLMap, type YAMLSeq } from 'yaml'
 import type { Edit, Fields } from '../inject/types.js'
 import { contentEnd, startOf } from './nodes.js'
 import { aboveComments, before, isAtLineStart, lineBreakAt, lineStart, nextLine } from './source.js'
@@ -57,7 +57,7 @@ export function below(source: string, end: number, lines: readonly string[]): Sp
 /** By preference what says what the container is. */
 function oneLinePair(source: string, node: YAMLMap): Pair | null {
   const simple = node.items.filter(({ key, value }) => {
-    if (!isScalar(key) || !isScalar(value) || value.type?.startsWith('BLOCK')) return false
+    if (!isScalar(key) || !(isAlias(value) || (isScalar(value) && !value.type?.startsWith('BLOCK')))) return false
     const end = contentEnd(value)
     const rest = source.slice(end, nextLine(source, end))
     return !source.slice(startOf(key), end).includes('\n') && /^(?:[ \t]*|[ \t]+#.*)\r?\n?$/.test(rest)

@@ -26,6 +26,8 @@ const BLOCK_LAYOUTS: Readonly<Record<string, string>> = {
   'a label shared by an anchor': deployment()
     .replace('name: shop', 'labels: &l { app: shop }')
     .replace('    spec:', '    metadata:\n      labels: *l\n    spec:'),
+  'names and images by alias': pod('\n  hostname: &n web\n  containers:\n  - args:\n    - a\n    name: *n\n'),
+  'other scripts and pictures': pod('\n  hostname: "h"\n  containers:\n  - image: "日本語 🐈" # 🐈\n    name: web\n'),
   'variables that containers share': deployment('  env: &e\n  - name: X\n    value: "1"\n- name: b\n  env: *e\n'),
   'a container merged into another': deployment('- &c\n  name: b\n  image: x\n- <<: *c\n  name: c\n'),
 }
