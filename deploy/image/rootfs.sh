@@ -26,6 +26,14 @@ done
 chmod 755 "$out/app/forbear.mjs"
 ln -s ../../../app/forbear.mjs "$out/usr/local/bin/forbear"
 cp "${bundle%.mjs}.licenses.txt" "$out/app/licenses.txt"
+case $(uname -m) in
+  x86_64) machine=x64 ;;
+  aarch64) machine=arm64 ;;
+  *) machine=none ;;
+esac
+# Without it calls are parked in a Redis only.
+level="$(dirname "$bundle")/leveldb-linux-$machine.node"
+if [ -f "$level" ]; then cp "$level" "$out/app/"; fi
 cp "$license" "$out/app/LICENSE"
 
 echo 'forbear:x:65532:65532:forbear:/:/nonexistent' >"$out/etc/passwd"

@@ -1,14 +1,18 @@
 /** The one-file build behaves like the build of many files, where there is nothing but the file. */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
 import { COMMAND, portsAreFree } from '../../docs/shell.js'
-import { toYaml, upstreamDoc } from '../../e2e/harness/policies.js'
+import { temporary, toYaml, upstreamDoc } from '../../e2e/harness/policies.js'
 import { test } from '../../e2e/harness/stage.js'
 import { until } from '../../e2e/harness/time.js'
+import { HAS_REDIS, RedisServer } from '../../support/redis-server.js'
+import { admit } from '../webhook/support/api-server.js'
+import { WebhookProcess } from '../webhook/support/webhook-process.js'
 import { Bundled, say } from './bundled.js'
 
 const bundled = new Bundled()
@@ -57,8 +61,9 @@ test('the one-file build explains a call as the other does', async ({ stage }) =
 })
 
 describe('the one-file build', () => {
-  it('is one file, and the licences of what is in it', () => {
-    expect(bundled.files).toEqual(['forbear.licenses.txt', 'forbear.mjs'])
+  it('is one file, the licences of what is in it, and LevelDB for two kinds of machine', () => {
+    const levels = ['arm64', 'x64'].map(machine => `leveldb-linux-${machine}.node`)
+    expect(bundled.files).toEqual(['forbear.licenses.txt', 'forbear.mjs', ...levels])
     const licences = readFileSync(`${bundled.dir}/forbear.licenses.txt`, 'utf8')
     expect(licences).toMatch(/^undici [\d.]+ \(MIT\)$/m)
     expect(licences).toMatch(/^yaml [\d.]+ \(ISC\)$/m)
@@ -125,21 +130,48 @@ describe('the one-file build', () => {
   })
 })
 
-describe('a package outside of the one file', () => {
-  const entry = "await import('own-native').then(({ name }) => console.log(name), error => console.log(error.message))"
-
-  it('is told in one sentence when it is missing', () => {
-    const file = bundled.buildFrom(entry, ['own-native'])
-    expect(say(file, [], bundled.dir).out).toBe(
-      'own-native is not in the one-file build of forbear: run "npm install own-native" in the directory of the file\n',
-    )
+describe('what few need is in the one file, too', () => {
+  test('it parks calls in a directory, by LevelDB beside it, or says what is missing', async ({ stage }) => {
+    const upstream = (await stage.upstream()).plays({ status: 503 })
+    const store = await temporary()
+    stage.later(() => rm(store, { recursive: true, force: true }))
+    const parks = upstreamDoc('shop', upstream.url, { retry: { maxAttempts: 1 }, park: { store, accept: 'always' } })
+    const dir = await stage.policyDir({ 'a.yaml': toYaml(parks) })
+    const order = { method: 'POST', headers: { 'Idempotency-Key': 'k1' }, body: 'one' }
+    const sidecar = await stage.sidecar(dir, [], { cli: bundled.command })
+    expect((await sidecar.call('/shop/orders', order)).status).toBe(202)
+    const alone = join(await temporary(), 'forbear.mjs')
+    stage.later(() => rm(dirname(alone), { recursive: true, force: true }))
+    copyFileSync(bundled.command, alone)
+    const without = await stage.sidecar(dir, [], { cli: alone })
+    expect((await without.call('/shop/orders', order)).status).toBe(503)
+    const machine = `${process.platform}-${process.arch}`
+    expect(JSON.stringify(await without.status())).toContain(`needs leveldb-${machine}.node beside the one file`)
   })
 
-  it('is found when it is installed beside it', () => {
-    const file = bundled.buildFrom(entry, ['own-native'])
-    const home = join(bundled.dir, 'node_modules/own-native')
-    mkdirSync(home, { recursive: true })
-    writeFileSync(join(home, 'index.js'), "exports.name = 'own'\n")
-    expect(say(file, [], bundled.dir).out).toBe('own\n')
+  test.skipIf(!HAS_REDIS)('it parks calls in a Redis', async ({ stage }) => {
+    const redis = await RedisServer.start()
+    stage.later(() => redis.close())
+    const upstream = (await stage.upstream()).plays({ status: 503 })
+    const park = { store: redis.url, accept: 'always' }
+    const document = upstreamDoc('shop', upstream.url, { retry: { maxAttempts: 1 }, park })
+    const sidecar = await stage.sidecar([document], [], { cli: bundled.command })
+    const order = { method: 'POST', headers: { 'Idempotency-Key': 'k1' }, body: 'one' }
+    expect((await sidecar.call('/shop/orders', order)).status).toBe(202)
+  })
+
+  it('it makes certificates, and judges policies in a thread of its own', async () => {
+    const webhook = await WebhookProcess.start([], bundled.command)
+    try {
+      const metadata = { name: 'p', namespace: 'shop', labels: { 'forbear.dev/policy': 'true' } }
+      const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { 'a.yaml': BAD } }
+      const { status } = await admit(webhook.at('/validate-policy'), { resource: 'configmaps', object })
+      expect(status?.message).toContain('retyr')
+    } finally {
+      await webhook.stop()
+    }
+    expect(say(bundled.command, ['certs', 'init', '--namespace', 'n', '--output', 'yaml'], bundled.dir).out).toContain(
+      'kind: Secret',
+    )
   })
 })

@@ -17,15 +17,6 @@ export class Bundled {
     execFileSync(process.execPath, [BUNDLE, this.command])
   }
 
-  /** A file of its own kind, made of another entry. */
-  buildFrom(entry: string, external: readonly string[]): string {
-    const outfile = join(this.dir, 'other.mjs')
-    const script = `import { bundle } from ${JSON.stringify(BUNDLE)}
-await bundle(${JSON.stringify({ outfile, entry, external })})`
-    execFileSync(process.execPath, ['--input-type=module', '-e', script])
-    return outfile
-  }
-
   get files(): string[] {
     return readdirSync(this.dir).sort()
   }

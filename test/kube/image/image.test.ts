@@ -39,13 +39,13 @@ describe.skipIf(why !== null)('the image', () => {
     expect(Healthcheck).toBeUndefined()
   })
 
-  it('holds node, its libraries and the one file: nothing else to run, nothing of a user, nothing anybody may write', () => {
+  it('holds node, its libraries, the one file and LevelDB: nothing else to run, nothing of a user, nothing anybody may write', () => {
     const files = image
       .files()
       .filter(line => !/ (dev|proc|sys|run)\/| etc\/(hosts|hostname|resolv\.conf)$| \.dockerenv$/.test(line))
     const regular = files.filter(line => line.startsWith('-')).map(line => line.split(' ').at(-1) ?? '')
     const allowed =
-      /^(usr\/local\/bin\/node|usr\/local\/LICENSE|app\/(forbear\.mjs|licenses\.txt|LICENSE)|etc\/(passwd|group|nsswitch\.conf)|(usr\/)?lib(64)?\/.*\.so(\.\d+)*)$/
+      /^(usr\/local\/bin\/node|usr\/local\/LICENSE|app\/(forbear\.mjs|leveldb-linux-\w+\.node|licenses\.txt|LICENSE)|etc\/(passwd|group|nsswitch\.conf)|(usr\/)?lib(64)?\/.*\.so(\.\d+)*)$/
     expect(regular.filter(path => !allowed.test(path))).toEqual([])
     expect(regular).toEqual(expect.arrayContaining(['usr/local/bin/node', 'app/forbear.mjs']))
     expect(files.filter(line => !/^[-dlrwx]{10} 0\/0 /.test(line))).toEqual([])
