@@ -28,6 +28,8 @@ export function inject(podSpec: PodSpec, meta: PodMeta | null | undefined, optio
   const label = at(meta, ['labels', INJECT_LABEL])
   if (label !== undefined && String(label) !== 'true') return untouched(podSpec, meta, labelled(label))
   if (!isInjected(meta)) return injectFresh(podSpec, meta, options)
+  const { by } = decodeRecord(meta) ?? {}
+  if (options.by === 'webhook' && by !== 'webhook') return untouched(podSpec, meta, UNCHANGED)
   const before = uninject(podSpec, meta)
   if (before.problems.length > 0) return untouched(podSpec, meta, refusal(before.problems))
   const nulls = new Map([...(options.nulls ?? []), ...nullsOf(decodeRecord(meta))])
@@ -42,6 +44,8 @@ export function inject(podSpec: PodSpec, meta: PodMeta | null | undefined, optio
 function untouched(podSpec: PodSpec, meta: PodMeta | null | undefined, report: InjectResult['report']): InjectResult {
   return { podSpec, meta: meta ?? {}, edits: [], report }
 }
+
+const UNCHANGED: InjectResult['report'] = { outcome: 'unchanged', added: [], problems: [], warnings: [] }
 
 function labelled(label: unknown): InjectResult['report'] {
   if (String(label) === 'false') return { outcome: 'skipped', added: [], problems: [], warnings: [] }
@@ -118,7 +122,7 @@ function annotationAddition(
   pod: Pod,
   others: readonly Addition[],
   { form }: Settings,
-  { nulls }: InjectOptions,
+  { nulls, by }: InjectOptions,
 ): Addition {
   const path = ['metadata', 'annotations']
   const addition = (entries: Readonly<Record<string, string>>): Addition => ({
@@ -132,7 +136,10 @@ function annotationAddition(
   const extra = usesFirst ? { [DEFAULT_CONTAINER_ANNOTATION]: String(at(pod, ['spec', 'containers', 0, 'name'])) } : {}
   const unsigned = addition({ [INJECTED_ANNOTATION]: '', ...extra })
   const added = [...others, unsigned].map(one => recordEntry(pod, one, nulls ?? new Map()))
-  return addition({ [INJECTED_ANNOTATION]: encodeRecord({ form, added }), ...extra })
+  return addition({
+    [INJECTED_ANNOTATION]: encodeRecord({ form, ...(by === undefined ? {} : { by }), added }),
+    ...extra,
+  })
 }
 
 function phrases(settings: Settings, apps: readonly { app: AppContainer; variables: readonly { name: string }[] }[]) {

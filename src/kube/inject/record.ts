@@ -15,6 +15,8 @@ export interface RecordEntry {
 /** The value of `forbear.dev/injected`. */
 export interface InjectedRecord {
   readonly form: SidecarForm
+  /** Absent: by the command. */
+  readonly by?: 'webhook'
   readonly added: readonly RecordEntry[]
 }
 
@@ -32,7 +34,8 @@ export function decodeRecord(meta: PodMeta | null | undefined): InjectedRecord |
   if (typeof text !== 'string') return null
   const value = parsed(text)
   if (!isFields(value) || value.v !== 1 || !isForm(value.form) || !isList(value.added)) return null
-  return value.added.every(isEntry) ? { form: value.form, added: value.added } : null
+  const by = value.by === 'webhook' ? ({ by: 'webhook' } as const) : {}
+  return value.added.every(isEntry) ? { form: value.form, ...by, added: value.added } : null
 }
 
 function parsed(text: string): unknown {

@@ -28,6 +28,8 @@ export interface InjectOptions {
   readonly allowHostNetwork?: boolean
   /** A pod that is to end takes the classic form: its app promises to call `/quitquitquit`. */
   readonly quitEndpoint?: boolean
+  /** A pod that the command has injected, with flags that the webhook cannot know, is left as it is by the webhook. */
+  readonly by?: 'webhook'
   /** Of the object that holds the template, `Pod` for a pod itself. */
   readonly kind?: string
   /** Names of the volume claim templates of a StatefulSet, which become volumes of its pods. */

@@ -16,7 +16,7 @@ export function reviewPod(request: AdmissionRequest, options: InjectOptions): Re
   if (!isObject(spec)) return { decision: allow('forbear: not injected: the pod has no spec'), reason: 'no-object' }
   const meta = isObject(metadata) ? metadata : {}
   if (isOutsized(spec, meta)) return { decision: allow(`forbear: not injected: ${OUTSIZED}`), reason: 'outsized' }
-  return reviewOf(object, inject(spec, meta, { ...options, kind: 'Pod' }))
+  return reviewOf(object, inject(spec, meta, { ...options, kind: 'Pod', by: 'webhook' }))
 }
 
 /** Far above what any pod has: one that was made to keep the webhook busy must not keep others waiting. */

@@ -21,7 +21,7 @@ const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 
 function injected(object: Json): unknown {
   const { spec, metadata } = plain(object) as { spec: Fields; metadata: Fields }
-  const { podSpec, meta } = inject(spec, metadata, { image: IMAGE, native: 'auto', kind: 'Pod' })
+  const { podSpec, meta } = inject(spec, metadata, { image: IMAGE, native: 'auto', kind: 'Pod', by: 'webhook' })
   return plain({ ...object, metadata: meta, spec: podSpec })
 }
 
@@ -37,6 +37,13 @@ describe('a pod', () => {
     const once = await admit(mutate, { object: plain(object) })
     const twice = await admit(mutate, { object: once.object })
     expect(twice.patch).toEqual([])
+  })
+
+  it('that the command has injected, by flags of its own, is left as it is', async () => {
+    const { spec, metadata } = plain(pod()) as { spec: Fields; metadata: Fields }
+    const { podSpec, meta } = inject(spec, metadata, { image: 'registry.example.com/other:2', upstreams: 'a=9101' })
+    const admitted = await admit(mutate, { object: plain({ ...pod(), metadata: meta, spec: podSpec }) })
+    expect([admitted.allowed, admitted.patch]).toEqual([true, []])
   })
 
   it('gets a patch that adds and touches nothing else', async () => {
