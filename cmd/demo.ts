@@ -1,6 +1,6 @@
-import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
 import { EXIT } from './exit-codes.js'
+import { shippedPolicies } from './package-files.js'
 import { explainStartError } from './start-errors.js'
 import { superviseSidecar } from './supervise.js'
 
@@ -64,11 +64,11 @@ async function demonstrate(flags: DemoFlags): Promise<number> {
     random: Math.random,
     onMode: mode => console.log(`The upstream is now ${mode}: ${MODE_MEANINGS[mode]}`),
   })
+  const policies = await shippedPolicies()
   const traffic = new Traffic(clock, `http://${flags.listen}/${DEMO_UPSTREAM}`)
   try {
     const sidecar = await startSidecar({
-      // dist/cmd/demo.js → the package's own policies, wherever the command was called.
-      policiesDir: fileURLToPath(new URL('../../policies/', import.meta.url)),
+      policiesDir: policies.dir,
       listen: flags.listen,
       admin: flags.admin,
       health: flags.health,
@@ -84,6 +84,6 @@ async function demonstrate(flags: DemoFlags): Promise<number> {
     return await superviseSidecar(sidecar)
   } finally {
     traffic.stop()
-    await upstream.close()
+    await Promise.all([upstream.close(), policies.dispose()])
   }
 }

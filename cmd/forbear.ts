@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { EXIT } from './exit-codes.js'
+import { packageVersion } from './package-files.js'
 
 const COMMANDS = [
   'run',
@@ -36,7 +37,7 @@ async function main(argv: string[]): Promise<void> {
   const { Command, CommanderError } = await import('commander')
   const program = new Command('forbear')
     .description('A resilience sidecar that never makes an outage worse.')
-    .version(await version(), '-V, --version')
+    .version(await packageVersion(), '-V, --version')
     .showSuggestionAfterError(true)
     .showHelpAfterError('Run with --help for an example.')
     .addHelpText('after', '\nExample:\n  $ forbear run --policies ./policies')
@@ -53,12 +54,13 @@ async function main(argv: string[]): Promise<void> {
   }
 }
 
-async function version(): Promise<string> {
-  const { readFile } = await import('node:fs/promises')
-  const text = await readFile(new URL('../../package.json', import.meta.url), 'utf8')
-  return (JSON.parse(text) as { version: string }).version
-}
-
 // A reload asked for before the policies are read asks for nothing; unhandled, the signal would end the process.
 process.on('SIGHUP', () => undefined)
+// The first process of a container gets no signal that nobody listens for; until a command does, these end it as ever.
+for (const [signal, code] of [
+  ['SIGTERM', 143],
+  ['SIGINT', 130],
+] as const) {
+  process.on(signal, () => process.listenerCount(signal) === 1 && process.exit(code))
+}
 await main(process.argv.slice(2))

@@ -16,6 +16,8 @@ interface RunFlags {
   readonly accessLog: 'all' | 'errors' | 'off'
   /** ms */
   readonly drainPeriod: number
+  /** ms */
+  readonly drainQuiet: number
 }
 
 export function registerRun(program: Command): void {
@@ -51,6 +53,11 @@ export function registerRun(program: Command): void {
       flag('--drain-period <duration>', 'longest time between SIGTERM and exit')
         .argParser(durationMs)
         .default(25_000, '25s'),
+    )
+    .addOption(
+      flag('--drain-quiet <duration>', 'time without a call after which the app is taken to be done')
+        .argParser(durationMs)
+        .default(2_000, '2s'),
     )
     .addHelpText(
       'after',
@@ -92,6 +99,7 @@ async function run(flags: RunFlags & { readonly policies: string }): Promise<num
       logLevel: flags.logLevel,
       accessLog: flags.accessLog,
       drainPeriodMs: flags.drainPeriod,
+      drainQuietMs: flags.drainQuiet,
       pretty: process.stdout.isTTY === true,
     })
     return await superviseSidecar(sidecar)

@@ -149,8 +149,8 @@ class Runtime {
     if (this.#ending) return
     this.#ending = true
     this.#goRed()
-    const { drainPeriodMs } = this.#options
-    void drained(this.#pipeline, this.#clock, drainPeriodMs, graceful ? QUIET_MS : 0).then(() => this.#close())
+    const { drainPeriodMs, drainQuietMs = QUIET_MS } = this.#options
+    void drained(this.#pipeline, this.#clock, drainPeriodMs, graceful ? drainQuietMs : 0).then(() => this.#close())
   }
 
   #goRed(): void {

@@ -17,6 +17,8 @@ export interface SidecarOptions {
   readonly logLevel: LogLevel
   readonly accessLog: AccessLog
   readonly drainPeriodMs: number
+  /** Without a call for so long, the app is taken to be done. Default: 2 s. */
+  readonly drainQuietMs?: number
   /** Coloured text instead of JSON. Default false. */
   readonly pretty?: boolean
 }

@@ -20,9 +20,8 @@ export async function openRedisStore(
   options: RedisStoreOptions = {},
 ): Promise<RedisStore> {
   // CommonJS: now and then import() of it gives nothing on Node 20.
-  const load = createRequire(import.meta.url)
-  const { Redis: Client } = load('ioredis') as typeof import('ioredis')
-  const bull = load('bullmq') as BullMq
+  const { Redis: Client } = createRequire(import.meta.url)('ioredis') as typeof import('ioredis')
+  const bull = createRequire(import.meta.url)('bullmq') as BullMq
   const redis = new Client(url, {
     lazyConnect: true,
     connectTimeout: CONNECT_MS,

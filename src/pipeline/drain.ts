@@ -10,7 +10,7 @@ export interface DrainSubject {
   drain(): void
 }
 
-/** Without a call for so long, the app is taken to be done. */
+/** Without a call for so long, the app is taken to be done, unless it is told otherwise. */
 export const QUIET_MS = 2000
 const LOOK_EVERY_MS = 50
 /** After the period answers of ended waits still have to leave. */

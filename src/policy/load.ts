@@ -29,10 +29,16 @@ export type LoadResult = Shown &
       }
     | {
         readonly ok: false
-        /** With `valid-only`, where there was at least one document, good or bad. */
+        /**
+         * With `valid-only`, where there was at least one document, good or bad. A first load also begins with nothing: a
+         * ConfigMap that is still to come must not keep the app's pod from starting. Later, nothing is no reason to drop what is.
+         */
         readonly partial?: Snapshot
       }
   )
+
+/** Generation of what a sidecar starts with. */
+const FIRST = 1
 
 interface Compiled {
   readonly judged: JudgedDocument
@@ -62,7 +68,8 @@ export function loadDocuments(source: PolicySource, set: DocumentSet, { mode, ge
   if (messages.every(({ severity }) => severity === 'warning')) {
     return { ok: true, snapshot: snapshotOf(source, generation, compiled), ...shown }
   }
-  if (mode === 'all' || judged.length === 0) return { ok: false, ...shown }
+  const nothing = judged.length === 0 && !(generation === FIRST && messages.every(({ code }) => code === 'FB002'))
+  if (mode === 'all' || nothing) return { ok: false, ...shown }
   return { ok: false, ...shown, partial: snapshotOf(source, generation, compiled) }
 }
 

@@ -6,12 +6,13 @@ import type { Socket } from 'node:net'
  * its 90 ms, and a sidecar must be ready before its app's first call. The version is locked; a test starts the built
  * command, so a moved file cannot go unnoticed.
  */
-const load = createRequire(import.meta.url)
-export const Client = load('undici/lib/dispatcher/client.js') as typeof import('undici').Client
+export const Client = createRequire(import.meta.url)(
+  'undici/lib/dispatcher/client.js',
+) as typeof import('undici').Client
 // undici reads its parser with the first connection, which may be at a time when there is no descriptor left to read with.
-load('undici/lib/llhttp/llhttp_simd-wasm.js')
+createRequire(import.meta.url)('undici/lib/llhttp/llhttp_simd-wasm.js')
 
-const { kParser } = load('undici/lib/core/symbols.js') as { readonly kParser: symbol }
+const { kParser } = createRequire(import.meta.url)('undici/lib/core/symbols.js') as { readonly kParser: symbol }
 
 interface Parser {
   statusText: string

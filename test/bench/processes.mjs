@@ -77,7 +77,7 @@ export async function untilReady(url, child, everyMs = 10) {
     )
     if (status === 200) return performance.now() - startedMs
     if (child.exitCode !== null) throw new Error(`exited with ${child.exitCode} before it answered ${url}`)
-    if (performance.now() - startedMs > 15_000) throw new Error(`no answer from ${url}`)
+    if (performance.now() - startedMs > 60_000) throw new Error(`no answer from ${url}`)
     await sleep(everyMs)
   }
 }

@@ -127,6 +127,17 @@ describe.concurrent('a bad policy at the start', () => {
     await until('the mended document', async () => (await sidecar.call('/payments/x')).text === 'fine', POLL_MS)
   })
 
+  test('with --start valid-only starts with nothing, too, and goes on when there is something', async ({ stage }) => {
+    const upstream = (await stage.upstream()).plays({ body: 'fine' })
+    const dir = await stage.policyDir({})
+    const sidecar = await stage.sidecar(dir, ['--start', 'valid-only'])
+    expect((await sidecar.call('/payments/x')).status).toBe(404)
+    expect((await sidecar.status()).lastReloadError?.messages.join()).toContain('FB002')
+    await dir.write(FILE, toYaml(upstreamDoc('payments', upstream.url)))
+    await until('the first document', async () => (await sidecar.call('/payments/x')).text === 'fine', POLL_MS)
+    expect((await sidecar.status()).lastReloadError).toBeNull()
+  })
+
   test('with --start valid-only tells who is left out, whose port answers too and stays when the text is torn', async ({
     stage,
   }) => {

@@ -1,5 +1,6 @@
-// Starts the built command on the Node that runs this file, sends one request through it and stops it. Exits 1 with
-// the reason when the answer is wrong, when anything is warned about, or when it does not end with 0 on SIGTERM.
+// Starts the built command, or the file named (dist/forbear.mjs), on the Node that runs this file, sends one request
+// through it and stops it. Exits 1 with the reason when the answer is wrong, when anything is warned about, or when it does
+// not end with 0 on SIGTERM.
 // Needs `npm run build`. Plain JavaScript, so that it runs on any Node without a loader.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -11,7 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 const LIMIT_MS = 30_000
-const COMMAND = fileURLToPath(new URL('../../dist/cmd/forbear.js', import.meta.url))
+const COMMAND = process.argv[2] ?? fileURLToPath(new URL('../../dist/cmd/forbear.js', import.meta.url))
 
 const directory = await mkdtemp(join(tmpdir(), 'forbear-smoke-'))
 const upstream = createServer((request, response) => response.end(`seen ${request.url}`))

@@ -103,10 +103,16 @@ describe('a policy directory', () => {
 
   it.each(['all', 'valid-only'] as const)('that is missing or empty is never a set without upstreams (%s)', mode => {
     for (const path of [dir, join(dir, 'none')]) {
-      const result = loadPolicies(readPolicyDirectory(path), { mode, generation: 1 })
+      const result = loadPolicies(readPolicyDirectory(path), { mode, generation: 2 })
       expect(result.ok || 'partial' in result).toBe(false)
       expect(result.messages).toHaveLength(1)
     }
+  })
+
+  it('is enough to start with under valid-only when it is empty, and not when it is missing', () => {
+    const options = { mode: 'valid-only', generation: 1 } as const
+    const started = [dir, join(dir, 'none')].map(path => loadPolicies(readPolicyDirectory(path), options))
+    expect(started.map(result => 'partial' in result)).toEqual([true, false])
   })
 })
 

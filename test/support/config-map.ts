@@ -16,15 +16,23 @@ import { join } from 'node:path'
 /** File name → text. */
 export type Files = Readonly<Record<string, string>>
 
+/** Releases of the kubelet differ in when they link a file that is new: before `..data` is swapped, or after. */
+export type LinkOrder = 'before' | 'after'
+
 /**
  * Writes a mounted ConfigMap in the steps of the kubelet's AtomicWriter (kubernetes, pkg/volume/util/atomic_writer.go):
  * a new directory named after the time, its files with their modes, `..data_tmp` renamed over `..data`, one link for each
- * new file, the links of files that are gone and then the old directory removed. Nothing when the content is equal.
+ * new file (see `LinkOrder`), the links of files that are gone and then the old directory removed. Nothing when the content
+ * is equal.
  */
 export class ConfigMapDir {
   #writes = 0
 
-  private constructor(readonly path: string) {}
+  /** On a directory that is empty or was written before. */
+  constructor(
+    readonly path: string,
+    readonly links: LinkOrder = 'after',
+  ) {}
 
   /** In an empty directory. */
   static async create(path: string, files: Files): Promise<ConfigMapDir> {
@@ -49,13 +57,18 @@ export class ConfigMapDir {
       // Whatever the umask.
       await chmod(this.#at(fresh, name), 0o644)
     }
+    if (this.links === 'before') await this.#link(files)
     await symlink(fresh, this.#at('..data_tmp'))
     await rename(this.#at('..data_tmp'), this.#at('..data'))
-    for (const name of Object.keys(files))
-      if (!(await exists(this.#at(name)))) await symlink(join('..data', name), this.#at(name))
+    if (this.links === 'after') await this.#link(files)
     for (const name of gone) await unlink(this.#at(name))
     if (old !== null) await rm(this.#at(old), { recursive: true })
     return true
+  }
+
+  async #link(files: Files): Promise<void> {
+    for (const name of Object.keys(files))
+      if (!(await exists(this.#at(name)))) await symlink(join('..data', name), this.#at(name))
   }
 
   async #equal(old: string, files: Files): Promise<boolean> {

@@ -17,6 +17,8 @@ const PROBE = new URL('probe.mjs', import.meta.url).href
 export interface Launch {
   /** Makes `probe()` work. */
   readonly probed?: boolean
+  /** Another file than the built command. */
+  readonly cli?: string
   /** In front of node: a program that runs the rest of its arguments, e.g. in a namespace. */
   readonly through?: readonly string[]
 }
@@ -89,7 +91,8 @@ export class Sidecar {
 
   /** Starts the command and does not wait for anything. */
   static async spawn(policies: string, args: readonly string[] = [], launch: Launch = {}): Promise<Sidecar> {
-    if (!existsSync(CLI)) throw new Error('dist/cmd/forbear.js is missing: run `npm run build` first')
+    const cli = launch.cli ?? CLI
+    if (!existsSync(cli)) throw new Error(`${cli} is missing: run \`npm run build\` first`)
     const [port, admin, health] = [await freePort(), await freePort(), await freePort()]
     const listeners = [
       '--listen',
@@ -99,7 +102,7 @@ export class Sidecar {
       '--health',
       `127.0.0.1:${health}`,
     ]
-    const [program = '', ...rest] = [...commandLine(launch), CLI, 'run', '--policies', policies, ...listeners, ...args]
+    const [program = '', ...rest] = [...commandLine(launch), cli, 'run', '--policies', policies, ...listeners, ...args]
     const child = spawn(program, rest, {
       env: cleanEnvironment(),
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -33,19 +33,19 @@ export class WebhookProcess {
   }
 
   /** Starts the command and waits for nothing. */
-  static async spawn(files: Partial<CertificateSet>, caBundle: string, args: readonly string[] = []) {
-    if (!existsSync(CLI)) throw new Error('dist/cmd/forbear.js is missing: run `npm run build` first')
+  static async spawn(files: Partial<CertificateSet>, caBundle: string, args: readonly string[] = [], cli = CLI) {
+    if (!existsSync(cli)) throw new Error(`${cli} is missing: run \`npm run build\` first`)
     const secret = new RotatingSecret(files as Record<string, string>)
     const [port, health] = [await freePort(), await freePort()]
     const listeners = ['--listen', `127.0.0.1:${port}`, '--health', `127.0.0.1:${health}`]
-    const command = [CLI, 'webhook', '--certs', secret.dir, '--image', IMAGE, ...listeners, ...args]
+    const command = [cli, 'webhook', '--certs', secret.dir, '--image', IMAGE, ...listeners, ...args]
     const child = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'pipe'] })
     return new WebhookProcess(child, secret, port, health, caBundle)
   }
 
-  static async start(args: readonly string[] = []): Promise<WebhookProcess> {
+  static async start(args: readonly string[] = [], cli = CLI): Promise<WebhookProcess> {
     const set = await newCertificates()
-    const webhook = await WebhookProcess.spawn(set, set['ca.crt'], args)
+    const webhook = await WebhookProcess.spawn(set, set['ca.crt'], args, cli)
     await webhook.ready()
     return webhook
   }
