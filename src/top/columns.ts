@@ -54,7 +54,7 @@ export function columnsFor(rows: readonly Row[], width: number | null): Column[]
 }
 
 export function nameOf({ upstream, route }: Row): string {
-  return printable(route === null ? upstream : `  ${route}`)
+  return route === null ? printable(upstream) : `  ${printable(route)}`
 }
 
 function breakerText({ state, openForMs, held, mode }: Row['state']['breaker']): string {

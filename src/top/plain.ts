@@ -9,7 +9,7 @@ import type { Scene } from './watch.js'
 export function plainBlock(scene: Scene): string {
   const { status, gone, rows } = scene
   const time = new Date(scene.atMs).toISOString()
-  if (gone !== null) return `${time}  ${printable(gone)}; trying again\n\n`
+  if (gone !== null) return `${time}  ${printable(gone)}\n\n`
   if (status === null) return ''
   const trouble = reloadTrouble(status)
   const restarted = scene.restarted ? 'the sidecar has restarted; ' : ''
