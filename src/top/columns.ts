@@ -16,7 +16,9 @@ export interface Column {
 
 const GAP = 1
 const MIN_NAME_CELLS = 8
-const MAX_NAME_CELLS = 32
+const USUAL_NAME_CELLS = 16
+/** Of breaker, rate and success, with their gaps. */
+const FIRST_CELLS = 23
 
 const left = (head: string, cells: number, rank: number, text: Column['text'], tone?: Column['tone']): Column => ({
   ...{ head, cells, rank, text, align: 'left' },
@@ -43,7 +45,7 @@ const COLUMNS: readonly Column[] = [
 /** @param width `null` = whatever all of them take */
 export function columnsFor(rows: readonly Row[], width: number | null): Column[] {
   const longest = Math.max(MIN_NAME_CELLS, ...rows.map(row => widthOf(nameOf(row))))
-  const wanted = width === null ? longest : Math.min(longest, MAX_NAME_CELLS, Math.max(MIN_NAME_CELLS, width - 25))
+  const wanted = width === null ? longest : Math.min(longest, Math.max(MIN_NAME_CELLS, nameRoom(width)))
   const kept = new Set(COLUMNS)
   const total = (): number => [...kept].reduce((sum, { cells }) => sum + cells + GAP, wanted)
   for (const column of [...COLUMNS].sort((a, b) => b.rank - a.rank)) {
@@ -51,6 +53,11 @@ export function columnsFor(rows: readonly Row[], width: number | null): Column[]
     kept.delete(column)
   }
   return [left('UPSTREAM', wanted, 0, nameOf), ...COLUMNS.filter(column => kept.has(column))]
+}
+
+/** A quarter, but enough for most names where the first columns leave it. */
+function nameRoom(width: number): number {
+  return Math.min(width - FIRST_CELLS, Math.max(USUAL_NAME_CELLS, Math.floor(width / 4)))
 }
 
 export function nameOf({ upstream, route }: Row): string {

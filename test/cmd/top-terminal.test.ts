@@ -1,5 +1,6 @@
 import { afterEach, describe, expect } from 'vitest'
-import { test as base, Stage } from '../e2e/harness/stage.js'
+import { onOneStage } from '../e2e/harness/one-stage.js'
+import { test as base } from '../e2e/harness/stage.js'
 import { until } from '../e2e/harness/time.js'
 import { type SickSidecar, sickSidecar } from './support/sick-sidecar.js'
 import { hasScript, Terminal, type TerminalSize } from './support/terminal.js'
