@@ -58,7 +58,8 @@ export class Terminal {
   /** The lines last drawn, without colours. */
   lines(): string[] {
     const frame = this.output.slice(this.output.lastIndexOf(HOME) + HOME.length)
-    return stripVTControlCharacters(frame).split('\r\n')
+    // The terminal adds a carriage return to that of the command.
+    return stripVTControlCharacters(frame).split(/\r+\n/)
   }
 
   async shows(pattern: RegExp): Promise<string> {
