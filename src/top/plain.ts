@@ -34,7 +34,7 @@ export function jsonBlock(scene: Scene): string {
   })}\n`
 }
 
-/** For a label and a list under it. */
+/** JSON with fewer signs, one field a line. */
 export function policyLines(policy: unknown): string[] {
   return JSON.stringify(policy, null, 2).replaceAll('"', '').split('\n').map(printableLine)
 }

@@ -10,6 +10,8 @@ const HOME = '\u001b[H'
 const CLEAR_LINE = '\u001b[K'
 const CLEAR_BELOW = '\u001b[J'
 const STDOUT = 1
+/** A signal to itself has stopped the process by then. */
+const RESUME_MS = 50
 /** A terminal that tells no size. */
 const DEFAULT_SIZE: Size = { columns: 80, rows: 24 }
 
@@ -31,6 +33,7 @@ export interface Listeners {
 export function takeTerminal({ onKey, onResize }: Listeners): Terminal {
   const { stdin: input, stdout: output } = process
   let taken = false
+  let resuming: NodeJS.Timeout | undefined
   const onKeypress = (_: string | undefined, key: Key): void => onKey(key)
 
   function enter(): void {
@@ -51,7 +54,7 @@ export function takeTerminal({ onKey, onResize }: Listeners): Terminal {
     }
   }
 
-  function onContinue(): void {
+  function resume(): void {
     enter()
     onResize()
   }
@@ -73,13 +76,14 @@ export function takeTerminal({ onKey, onResize }: Listeners): Terminal {
     },
     suspend() {
       giveBack()
-      process.once('SIGCONT', onContinue)
       process.kill(0, 'SIGTSTP')
+      // Rings after `fg`; at once where nobody could say that (no shell with job control) and the signal does nothing.
+      resuming = setTimeout(resume, RESUME_MS)
     },
     leave() {
       giveBack()
       process.off('exit', giveBack)
-      process.off('SIGCONT', onContinue)
+      clearTimeout(resuming)
       output.off('resize', onResize)
       input.off('keypress', onKeypress).pause()
     },

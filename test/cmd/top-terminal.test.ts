@@ -47,6 +47,16 @@ describe(`forbear top in a terminal${missing}`, () => {
     expect(await terminal.end()).toEqual({ rest: expect.stringContaining(words), isRestored: true })
   })
 
+  test('comes back from Ctrl-Z where no shell could bring it back', async () => {
+    const terminal = await started()
+    terminal.type('\u001a')
+    await until('it is on its screen again', () => terminal.output.split('\u001b[?1049h').length === 3)
+    terminal.type('j')
+    await terminal.shows(/^>payments/)
+    terminal.type('q')
+    expect(await terminal.end()).toEqual({ rest: expect.stringContaining('ended with 0'), isRestored: true })
+  })
+
   test('selects, sorts, filters and opens an upstream by keys', async () => {
     const terminal = await started()
     await terminal.shows(/^>ledger/)

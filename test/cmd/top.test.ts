@@ -61,20 +61,22 @@ describe('forbear top in a pipe', () => {
     const json = top('--admin', sick.admin, '--output', 'json')
     const verdict = /generation 1 {2}2 of 3 upstreams in trouble: .*stock: breaker (open, \d+s left|half-open)/
     await until('the verdict', () => verdict.test(text.text))
-    expect(text.text).toMatch(/^ledger +closed .* 100% +0%\/20% +[\d.]+ .* -$/m)
+    await until('the one that is well', () => /^ledger +closed .* 100% +0%\/20% +[\d.]+ .* -$/m.test(text.text))
     const last = await until('budget spent', () => {
       const scenes = json.text
         .split('\n')
         .slice(0, -1)
         .map(line => JSON.parse(line))
-      return scenes.find(({ upstreams }) => upstreams[1].budgetSpent && upstreams[2].breaker.state === 'open')
+      return scenes.find(
+        ({ upstreams: [ledger, payments, stock] }) =>
+          ledger.success === 1 && payments.budgetSpent && payments.success < 1 && stock.breaker.state === 'open',
+      )
     })
     const [ledger, payments, stock] = last.upstreams
     expect(ledger).toMatchObject({ upstream: 'ledger', success: 1, retryShare: 0, reason: null })
-    expect(payments.success).toBeLessThan(1)
-    expect(payments.amplification).toBeGreaterThanOrEqual(1)
+    expect(payments.amplification).toBeGreaterThan(0)
     expect(payments.routes).toMatchObject([{ route: 'orders' }])
-    expect(stock).toMatchObject({ success: 0, breaker: { state: 'open' } })
+    expect(stock.success === null || stock.success < 1).toBe(true)
     expect(last).toMatchObject({ error: null, generation: 1, lastReloadError: null })
   })
 

@@ -46,6 +46,8 @@ describe('every alert', () => {
     expect(summary.length).toBeGreaterThan(20)
     expect(description).toContain('What to do: ')
     expect(alert.labels?.['severity']).toMatch(/^(warning|critical)$/)
+    expect(readDocument('deploy/README.md')).toMatch(/^## Troubleshooting$/m)
+    expect(runbook_url).toMatch(/#troubleshooting$/)
     expect(brokenLinks('README.md', `[runbook](${runbook_url})`)).toEqual([])
   })
 
