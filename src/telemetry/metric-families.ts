@@ -115,6 +115,11 @@ const UPSTREAM_GAUGES: readonly MetricFamily[] = [
     of: status => status.budget.balance,
   }),
   upstreamGauge({
+    name: 'forbear_budget_ratio',
+    help: 'budget.ratio: retries allowed for each first attempt that succeeds.',
+    of: status => status.budget.ratio,
+  }),
+  upstreamGauge({
     name: 'forbear_gate_closed',
     help: '1 while calls pause because the upstream asked for it.',
     of: status => Number(status.gate.closed),

@@ -61,6 +61,8 @@ export const UNIT_RULES: Readonly<Record<string, UnitRule>> = {
     types: ['pipeline', 'policy', 'clock', 'park'],
     node: true,
   },
+  // A reader of the admin port from outside.
+  top: { imports: ['top'], types: ['telemetry/status'], node: true },
   kube: { imports: ['kube', 'policy', 'core'], npm: ['yaml'], node: true },
   // A server of its own, with the log, the health port and the way of ending that a sidecar has.
   'kube/webhook': {
@@ -94,6 +96,7 @@ export const UNIT_RULES: Readonly<Record<string, UnitRule>> = {
   'cmd/explain': { imports: ['cmd', 'policy', 'pipeline', 'core'], npm: ['commander'], node: true },
   'cmd/explain-field': { imports: ['cmd', 'policy'], node: true },
   'cmd/parked': { imports: ['cmd', 'park', 'clock'], npm: ['commander'], node: true },
+  'cmd/top': { imports: ['cmd', 'top'], npm: ['commander'], node: true },
   'cmd/schema': { imports: ['cmd', 'policy'], npm: ['commander'], node: true },
   'cmd/demo': { imports: ['cmd', 'app', 'demo', 'clock'], npm: ['commander'], node: true },
   'cmd/simulate': { imports: ['cmd', 'policy', 'simulator', 'core'], npm: ['commander'], node: true },

@@ -16,7 +16,17 @@ export interface Sample {
 
 /** Markdown files of the repository, from the root. */
 export function documents(): string[] {
-  const folders = ['', 'policies', 'deploy', 'deploy/image', 'test', 'test/bench', 'test/e2e', 'test/e2e/fixtures']
+  const folders = [
+    '',
+    'policies',
+    'deploy',
+    'deploy/image',
+    'deploy/observability',
+    'test',
+    'test/bench',
+    'test/e2e',
+    'test/e2e/fixtures',
+  ]
   return folders.flatMap(folder => {
     const path = join(ROOT, folder)
     if (!existsSync(path)) return []

@@ -9,7 +9,7 @@ import { walkTyped } from './typed-walk.js'
 const FIRST_WHOLE_MINOR = 29
 
 /** Kinds that the API server takes from a definition of somebody else's: checked by a test of their own. */
-const FOREIGN_GROUPS = ['cert-manager.io/', 'kustomize.config.k8s.io/']
+const FOREIGN_GROUPS = ['cert-manager.io/', 'monitoring.coreos.com/', 'kustomize.config.k8s.io/']
 
 let found: Tool[] | undefined
 export function wholeKubectls(): Tool[] {
