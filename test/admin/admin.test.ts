@@ -32,6 +32,10 @@ function setUp(over: Partial<AdminDeps> = {}, actions: Partial<AdminActions> = {
         done.push(`breaker ${upstream} ${setting}`)
         return upstream === 'payments'
       },
+      resetBudget(upstream) {
+        done.push(`budget ${upstream} reset`)
+        return upstream === 'payments'
+      },
       quit: () => void done.push('quit'),
       ...actions,
     },
@@ -148,6 +152,7 @@ describe('verbs', () => {
     ['/retries/on', 'retries on'],
     ['/upstreams/payments/breaker?set=open', 'breaker payments open'],
     ['/upstreams/payments/breaker?set=auto', 'breaker payments auto'],
+    ['/upstreams/payments/budget?reset', 'budget payments reset'],
   ])('POST %s does it and says so in JSON', async (path, deed) => {
     const { post, done } = await started()
     const { status, headers } = await post(path)
@@ -161,6 +166,7 @@ describe('verbs', () => {
     '/retries/off',
     '/retries/on',
     '/upstreams/payments/breaker?set=open',
+    '/upstreams/payments/budget?reset',
     '/quitquitquit',
   ])('GET %s changes nothing', async path => {
     const { get, done } = await started()
@@ -198,6 +204,14 @@ describe('verbs', () => {
     expect((await post('/upstreams/%zz/breaker?set=open')).status).toBe(404)
     expect((await post('/upstreams//breaker?set=open')).status).toBe(404)
     expect(done).not.toContain('breaker payments ajar')
+  })
+
+  it('a budget needs a known upstream and the word reset', async () => {
+    const { post, done } = await started()
+    expect((await post('/upstreams/nobody/budget?reset')).status).toBe(404)
+    expect((await post('/upstreams/payments/budget')).status).toBe(400)
+    expect((await post('/upstreams/payments/purse?reset')).status).toBe(404)
+    expect(done).toEqual(['budget nobody reset'])
   })
 
   it('quitquitquit answers before it quits', async () => {
