@@ -5,6 +5,7 @@ import type { ManagedServer } from '../../src/admin/http-server.js'
 import { createMetrics } from '../../src/telemetry/metrics.js'
 import { sidecarStatus, upstreamStatus } from '../telemetry/status.js'
 import { call } from './call.js'
+import { observerOf } from './observer.js'
 
 const servers: ManagedServer[] = []
 afterEach(() => Promise.all(servers.splice(0).map(server => server.close())))
@@ -16,6 +17,8 @@ function setUp(over: Partial<AdminDeps> = {}, actions: Partial<AdminActions> = {
     metrics: createMetrics({ status: () => sidecarStatus() }),
     status: () => sidecarStatus(),
     policies: () => ({}),
+    policy: upstream => (upstream === 'payments' ? { target: {} } : undefined),
+    observer: observerOf(),
     parked: () => null,
     parseDurationMs: text => (/^\d+m$/.test(text) ? Number.parseInt(text, 10) * 60_000 : null),
     actions: {
@@ -122,7 +125,9 @@ describe('pages', () => {
     const { get } = await started()
     const { headers, body } = await get('/')
     expect(headers['content-type']).toBe('text/html; charset=utf-8')
-    const links = [...body.matchAll(/href="([^"]+)"/g)].map(([, link]) => link ?? '')
+    const links = [...body.replace(/<template.*<\/template>/s, '').matchAll(/(?:href|src)="(\/[^"]*)"/g)].map(
+      ([, link]) => link ?? '',
+    )
     expect(links.length).toBeGreaterThan(4)
     for (const link of links) expect((await get(link)).status).toBe(200)
   })

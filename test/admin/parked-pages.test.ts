@@ -28,6 +28,8 @@ async function served(parked: ParkedCalls | null = parkedCalls(() => [store])): 
     phase: () => 'ready',
     metrics: createMetrics({ status: () => sidecarStatus() }),
     status: () => sidecarStatus(),
+    policy: () => undefined,
+    observer: observerOf(),
     policies: () => ({ store: 'redis://user:pass@redis:6379' }),
     parseDurationMs: () => null,
     parked: () => parked,

@@ -39,12 +39,10 @@ const COLUMNS = [
 ] as const
 export const BREAKER_CODES = ['closed', 'half-open', 'open'] as const
 
-export type Column = (typeof COLUMNS)[number]
-
 interface Track {
   totals: Totals
-  /** By reason, in the last step. */
-  denied: ReadonlyMap<string, number>
+  /** By reason; of the last steps, the newest first. */
+  denied: ReadonlyMap<string, number>[]
   /** `null` until there is something to remember. */
   ring: Float32Array | null
 }
@@ -61,7 +59,7 @@ export interface HistoryView {
   readonly at: readonly number[]
   /** Lengths of the steps, s. */
   readonly seconds: readonly number[]
-  readonly columns: Readonly<Record<Column, readonly (number | null)[]>>
+  readonly columns: Readonly<Record<string, readonly (number | null)[]>>
 }
 
 export class History {
@@ -106,30 +104,32 @@ export class History {
     return {
       at: places.map(place => this.#at[place] ?? 0),
       seconds: places.map(place => this.#seconds[place] ?? 0),
-      columns: Object.fromEntries(COLUMNS.map((name, index) => [name, column(index)])) as HistoryView['columns'],
+      columns: Object.fromEntries(COLUMNS.map((name, index) => [name, column(index)])),
     }
   }
 
-  recent(name: string): Recent {
+  /** Of the last `steps`. */
+  recent(name: string, steps = RECENT_STEPS): Recent {
     const sum = noTotals()
     const track = this.#tracks.get(name)
     let seconds = 0
-    for (let back = 1; back <= Math.min(RECENT_STEPS, this.steps); back++) {
+    for (let back = 1; back <= Math.min(steps, this.steps); back++) {
       const place = this.#place(this.steps - back)
       seconds += this.#seconds[place] ?? 0
       COUNTED.forEach((column, index) => (sum[column] += known(track?.ring?.[place * COLUMNS.length + index]) ?? 0))
     }
-    return { ...sum, denied: new Map(track?.denied), seconds }
+    for (const step of track?.denied.slice(0, steps) ?? []) {
+      for (const [why, count] of step) sum.denied.set(why, (sum.denied.get(why) ?? 0) + count)
+    }
+    return { ...sum, seconds }
   }
 
   #step(status: UpstreamStatus, totals: Totals, place: number): void {
     const track = this.#tracks.get(status.name) ?? this.#newTrack(status.name)
     if (track === null) return
     const counted = COUNTED.map(column => since(track.totals[column], totals[column]))
-    const denied = new Map(
-      [...totals.denied].map(([why, count]) => [why, since(track.totals.denied.get(why) ?? 0, count)]),
-    )
-    track.denied = new Map([...denied].filter(([, count]) => count > 0))
+    const denied = deniedSince(track.totals, totals)
+    track.denied = [denied, ...track.denied].slice(0, RECENT_STEPS)
     track.totals = totals
     const quiet = counted.every(count => count === 0) && status.breaker.state === 'closed'
     if (quiet && track.ring === null) return
@@ -146,7 +146,7 @@ export class History {
       waiting,
       BREAKER_CODES.indexOf(breaker.state),
     ]
-    const row = [...counted, [...track.denied.values()].reduce((a, b) => a + b, 0), ...now]
+    const row = [...counted, [...denied.values()].reduce((a, b) => a + b, 0), ...now]
     track.ring.set(
       row.map(value => value ?? Number.NaN),
       place * COLUMNS.length,
@@ -155,7 +155,7 @@ export class History {
 
   #newTrack(name: string): Track | null {
     if (this.#tracks.size >= MAX_UPSTREAMS) return null
-    const track = { totals: noTotals(), denied: new Map(), ring: null }
+    const track = { totals: noTotals(), denied: [], ring: null }
     this.#tracks.set(name, track)
     return track
   }
@@ -172,6 +172,11 @@ export class History {
 
 function known(value: number | undefined): number | null {
   return value === undefined || Number.isNaN(value) ? null : value
+}
+
+function deniedSince(before: Totals, now: Totals): Map<string, number> {
+  const counts = [...now.denied].map(([why, count]) => [why, since(before.denied.get(why) ?? 0, count)] as const)
+  return new Map(counts.filter(([, count]) => count > 0))
 }
 
 /** A tally that was given up and begun anew counts from 0. */
