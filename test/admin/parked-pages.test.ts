@@ -7,6 +7,7 @@ import { type ParkedCalls, parkedCalls } from '../../src/park/views.js'
 import { createMetrics } from '../../src/telemetry/metrics.js'
 import { BODY, PARKED_ID, parkedRecord, type StoreDir, storeDir } from '../support/parked.js'
 import { sidecarStatus } from '../telemetry/status.js'
+import { observerOf } from './observer.js'
 
 let place: StoreDir
 let store: LevelStore

@@ -5,7 +5,7 @@ import type { Happening } from './happenings.js'
 import type { Recent } from './history.js'
 import type { Observer } from './observer.js'
 import { type Verdict, verdictOf } from './verdict.js'
-import { countdown, duration, percent, perSecond, times } from './words.js'
+import { countdown, duration, figure, percent, perSecond, times } from './words.js'
 
 export interface EventView {
   /** ISO 8601. */
@@ -38,7 +38,7 @@ export const FIGURES = {
   success: 'Success',
   retries: 'Retries / budget',
   amplification: 'Attempts per call',
-  latency: 'Latency p50 / p95 / p99',
+  latency: 'p50 / p95 / p99',
   inFlight: 'In flight / limit',
   waiting: 'Waiting',
   gate: 'Gate',
@@ -125,7 +125,6 @@ function judge(name: string, rows: readonly UpstreamStatus[], observer: Observer
 function figuresOf(row: UpstreamStatus, recent: Recent): UpstreamView['figures'] {
   const { requests, failed, attempts, hedges, polls, parked } = recent
   const rate = (count: number) => perSecond(count / Math.max(1, recent.seconds))
-  const { p50, p95, p99 } = row.latencyMs
   const { allowedPerSec, spentPerSec } = row.budget
   return {
     breaker: breakerText(row),
@@ -133,7 +132,7 @@ function figuresOf(row: UpstreamStatus, recent: Recent): UpstreamView['figures']
     success: requests === 0 ? '–' : percent(1 - failed / requests),
     retries: `${perSecond(spentPerSec)} of ${perSecond(allowedPerSec)}`,
     amplification: requests === 0 ? '–' : times(attempts / requests),
-    latency: p50 === null ? '–' : [p50, p95, p99].map(ms => (ms === null ? '–' : duration(ms))).join(' / '),
+    latency: quantilesText(row),
     inFlight: `${row.inFlight} of ${row.inFlightLimit}`,
     waiting: String(row.waiting),
     gate: row.gate.closed ? `closed, ${countdown(row.gate.closedForMs)} left` : 'open',
@@ -143,6 +142,15 @@ function figuresOf(row: UpstreamStatus, recent: Recent): UpstreamView['figures']
     polls: polls === 0 ? '' : rate(polls),
     parked: parked === 0 ? '' : rate(parked),
   }
+}
+
+/** In one unit, so that they can be compared at a glance. */
+function quantilesText({ latencyMs }: UpstreamStatus): string {
+  const { p50, p95, p99 } = latencyMs
+  if (p50 === null) return '–'
+  const inSeconds = (p99 ?? p50) >= 10_000
+  const short = (ms: number | null) => (ms === null ? '–' : figure(inSeconds ? ms / 1000 : ms))
+  return `${[p50, p95, p99].map(short).join(' / ')} ${inSeconds ? 's' : 'ms'}`
 }
 
 function breakerText({ breaker }: UpstreamStatus): string {

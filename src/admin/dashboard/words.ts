@@ -41,6 +41,11 @@ export function listed(names: readonly string[], most = 3): string {
   return shown.length === 0 ? last : `${shown.join(', ')} and ${last}`
 }
 
+/** Three digits or so. */
+export function figure(value: number): string {
+  return value < 10 ? trimmed(value) : String(Math.round(value))
+}
+
 function trimmed(value: number): string {
   return value.toFixed(1).replace(/\.0$/, '')
 }

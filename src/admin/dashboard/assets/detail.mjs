@@ -1,6 +1,8 @@
 /** What is shown of an upstream that somebody looks into: plots, events, routes and the policy. */
-import { drawCharts, dropCharts } from './charts.mjs'
 import { element, eventRows, setText, table } from './dom.mjs'
+
+/** The plot library is the largest part of the page: it comes when the first plot is wanted. */
+const plots = () => import('./charts.mjs')
 
 /** By list item: what is shown. */
 const open = new Map()
@@ -12,7 +14,7 @@ export function openDetail(name, item) {
 
 export function closeDetail(item) {
   open.delete(item)
-  dropCharts(item)
+  void plots().then(({ dropCharts }) => dropCharts(item))
 }
 
 /** Asks again when a step of the history is over, or something happened. */
@@ -36,7 +38,8 @@ async function load(item) {
   events.hidden = detail.events.length === 0
   noEvents.hidden = detail.events.length > 0
   showRoutes(routes, detail)
-  drawCharts(item, charts, detail)
+  const { drawCharts } = await plots()
+  if (open.get(item) === shown) drawCharts(item, charts, detail)
 }
 
 function frame(item, name) {
