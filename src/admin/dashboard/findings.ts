@@ -47,7 +47,11 @@ function ofBreaker({ breaker, route }: UpstreamStatus): Finding | null {
   if (state === 'half-open')
     return { level: 'bad', badge: 'probing', text: 'breaker half-open, one call probes whether it is back' }
   const failures = failuresInARow > 1 ? ` after ${failuresInARow} failures in a row` : ''
-  return { level: 'bad', badge: 'breaker open', text: `breaker open${failures}, probe in ${countdown(openForMs)}` }
+  return {
+    level: 'bad',
+    badge: 'breaker open',
+    text: `breaker open${failures}, calls are held off, probe in ${countdown(openForMs)}`,
+  }
 }
 
 function ofGate({ gate }: UpstreamStatus): Finding | null {

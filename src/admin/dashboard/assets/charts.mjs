@@ -4,6 +4,7 @@ import { element } from './dom.mjs'
 import uPlot from './uplot.mjs'
 
 const HEIGHT = 150
+const WINDOW_S = 900
 const OPEN = 2
 const DASHES = [[], [8, 4], [2, 3]]
 
@@ -32,7 +33,6 @@ const CHARTS = [
   {
     title: 'Attempts per call',
     unit: ' ×',
-    from: 1,
     lines: history => [['attempts per call', '--line-1', ratio('attempts', 'requests', history)]],
   },
   {
@@ -131,7 +131,10 @@ function plotOf(chart, lines, data) {
     height: HEIGHT,
     legend: { show: false },
     cursor: { show: false },
-    scales: { y: { range: (_, __, max) => [chart.from ?? 0, Math.max((chart.from ?? 0) + 0.1, (max ?? 0) * 1.1)] } },
+    scales: {
+      x: { range: (_, __, max) => [max - WINDOW_S, max] },
+      y: { range: (_, __, max) => [0, Math.max(0.1, (max ?? 0) * 1.1)] },
+    },
     axes: [
       {
         ...axis,

@@ -29,15 +29,14 @@ export function setItems(list, texts, wrap = text => text) {
 
 /** Rows of a table with a head; the first cell of each row names it. */
 export function table(caption, [head, ...rows]) {
-  const cells = (row, tag) => row.map((text, index) => element(...cellOf(tag, index), text))
-  const cellOf = (tag, index) =>
-    tag === 'th' ? ['th', { scope: 'col' }] : index === 0 ? ['th', { scope: 'row' }] : ['td']
+  const headCell = text => element('th', { scope: 'col' }, text)
+  const cell = (text, index) => (index === 0 ? element('th', { scope: 'row' }, text) : element('td', {}, text))
   const made = element(
     'table',
     {},
     element('caption', { class: 'visually-hidden' }, caption),
-    element('thead', {}, element('tr', {}, ...cells(head, 'th'))),
-    element('tbody', {}, ...rows.map(row => element('tr', {}, ...cells(row, 'td')))),
+    element('thead', {}, element('tr', {}, ...head.map(headCell))),
+    element('tbody', {}, ...rows.map(row => element('tr', {}, ...row.map(cell)))),
   )
   return element('div', { class: 'scroll', role: 'region', 'aria-label': caption, tabindex: '0' }, made)
 }
