@@ -22,15 +22,22 @@ const HELPED_RATIO = 0.01
 
 /** `rows`: of the upstream itself, and of its routes with instances of their own. */
 export function findingsOf(rows: readonly UpstreamStatus[], recent: Recent): readonly Finding[] {
-  const found = [...rows.flatMap(ofRow), ...ofCalls(recent)]
+  const found = [...ofRows(rows), ...ofCalls(recent)]
   return found.sort((a, b) => LEVELS.indexOf(a.level) - LEVELS.indexOf(b.level))
 }
 
+/** A route shares most of its instances with its upstream: what both say is said once. */
+function ofRows(rows: readonly UpstreamStatus[]): Finding[] {
+  const said = new Set(rows.filter(({ route }) => route === null).flatMap(row => ofRow(row).map(({ text }) => text)))
+  return rows.flatMap(row => {
+    const found = ofRow(row)
+    if (row.route === null) return found
+    return found.filter(({ text }) => !said.has(text)).map(one => ({ ...one, text: `route ${row.route}: ${one.text}` }))
+  })
+}
+
 function ofRow(row: UpstreamStatus): Finding[] {
-  const whose = row.route === null ? '' : `route ${row.route}: `
-  return [ofBreaker(row), ofGate(row), ofThrottle(row), ofLimit(row)]
-    .filter(finding => finding !== null)
-    .map(finding => ({ ...finding, text: whose + finding.text }))
+  return [ofBreaker(row), ofGate(row), ofThrottle(row), ofLimit(row)].filter(finding => finding !== null)
 }
 
 function ofBreaker({ breaker, route }: UpstreamStatus): Finding | null {

@@ -5,7 +5,7 @@ import type { Happening } from './happenings.js'
 import type { Recent } from './history.js'
 import type { Observer } from './observer.js'
 import { type Verdict, verdictOf } from './verdict.js'
-import { countdown, duration, figure, percent, perSecond, times } from './words.js'
+import { countdown, duration, figure, percent, perSecond, plural, times } from './words.js'
 
 export interface EventView {
   /** ISO 8601. */
@@ -75,10 +75,11 @@ const EVENTS = 12
 export function frameOf(observer: Observer): Frame {
   const status = observer.status()
   const judged = judgedOf(status.upstreams, observer)
+  const verdict = verdictOf(status, judged)
   const { generation, hash, loadedAt, lastReloadError, retries, faults, draining, parked } = status
   return {
     step: observer.history.steps,
-    verdict: verdictOf(status, judged),
+    verdict: verdict.reasons.length > 0 ? verdict : { ...verdict, reasons: [summaryOf(judged)] },
     policy: { generation, hash, loadedAt, error: lastReloadError },
     retries,
     faults,
@@ -87,6 +88,14 @@ export function frameOf(observer: Observer): Frame {
     upstreams: judged.map(({ view }) => view),
     events: observer.happenings.all.slice(0, EVENTS).map(eventView),
   }
+}
+
+function summaryOf(judged: readonly { readonly recent: Recent }[]): string {
+  const sum = (of: (recent: Recent) => number) => judged.reduce((total, { recent }) => total + of(recent), 0)
+  const requests = sum(recent => recent.requests)
+  const seconds = Math.max(1, judged[0]?.recent.seconds ?? 1)
+  const success = requests === 0 ? '' : `, ${percent(1 - sum(recent => recent.failed) / requests)} of them succeed`
+  return `${plural(judged.length, 'upstream')}, ${perSecond(requests / seconds).replace('/s', ' calls a second')}${success}.`
 }
 
 export function eventView({ atMs, upstream, tone, text, count }: Happening): EventView {
@@ -119,7 +128,7 @@ function judge(name: string, rows: readonly UpstreamStatus[], observer: Observer
     spentRatio: allowedPerSec > 0 ? Math.round(Math.min(1, spentPerSec / allowedPerSec) * 100) / 100 : 0,
     happenings: observer.happenings.count(name),
   }
-  return { name, level, findings, view }
+  return { name, level, findings, recent, view }
 }
 
 function figuresOf(row: UpstreamStatus, recent: Recent): UpstreamView['figures'] {

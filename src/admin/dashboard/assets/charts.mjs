@@ -4,7 +4,11 @@ import { element } from './dom.mjs'
 import uPlot from './uplot.mjs'
 
 const HEIGHT = 150
-const WINDOW_S = 900
+/** What is shown grows with what is known, s. */
+const SHORTEST_S = 120
+const LONGEST_S = 900
+/** Below this, seconds are worth their room. */
+const FINE_S = 300
 const OPEN = 2
 const DASHES = [[], [8, 4], [2, 3]]
 
@@ -132,18 +136,11 @@ function plotOf(chart, lines, data) {
     legend: { show: false },
     cursor: { show: false },
     scales: {
-      x: { range: (_, __, max) => [max - WINDOW_S, max] },
+      x: { range: (_, min, max) => [max - Math.min(LONGEST_S, Math.max(SHORTEST_S, max - min)), max] },
       y: { range: (_, __, max) => [0, Math.max(0.1, (max ?? 0) * 1.1)] },
     },
     axes: [
-      {
-        ...axis,
-        size: 24,
-        values: (_, ticks) =>
-          ticks.map(tick =>
-            new Date(tick * 1000).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', hour12: false }),
-          ),
-      },
+      { ...axis, size: 24, space: 70, values: timesOf },
       { ...axis, size: 46, values: (_, ticks) => ticks.map(tick => (tick === null ? '' : figure(tick, ''))) },
     ],
     series: [
@@ -161,6 +158,13 @@ function plotOf(chart, lines, data) {
   chart.legend.replaceChildren(...lines.map(([label, colour], index) => legendEntry(label, colour, index)))
   if (data[0].length > 0) chart.legend.append(legendShade(chart.history))
   return new uPlot(options, data, chart.canvas)
+}
+
+function timesOf(plot, ticks) {
+  const { min, max } = plot.scales.x
+  const seconds = max - min < FINE_S ? { second: '2-digit' } : {}
+  const format = { hour: '2-digit', minute: '2-digit', ...seconds, hour12: false }
+  return ticks.map(tick => new Date(tick * 1000).toLocaleTimeString([], format))
 }
 
 function legendEntry(label, colour, index) {
