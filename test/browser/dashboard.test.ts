@@ -119,21 +119,21 @@ describe.skipIf(browser === null)('the dashboard in a browser', { timeout: 60_00
     const { sidecar, failing } = await incident(stage)
     failing(1)
     await until('the breaker opens', async () => (await sidecar.upstreamStatus('payments')).breaker.state === 'open')
+    const { page, errors, foreign } = await watched(stage, browser, sidecar.adminPort)
+    await says(page, '#live', 'live')
+    await card(page, 'payments').locator('summary').first().click()
+    await card(page, 'payments').locator('canvas').nth(3).waitFor()
+    await page.getByText('Effective policy', { exact: true }).first().click()
+    await says(page, '.policy-in-force td', /./)
+    expect([errors, foreign]).toEqual([[], []])
     for (const colorScheme of ['light', 'dark'] as const) {
       for (const width of [1240, 360]) {
-        const options = { colorScheme, viewport: { width, height: 800 } }
-        const { page, errors, foreign } = await watched(stage, browser, sidecar.adminPort, options)
-        await says(page, '#live', 'live')
-        await card(page, 'payments').locator('summary').first().click()
-        await card(page, 'payments').locator('canvas').nth(3).waitFor()
-        await page.getByText('Effective policy', { exact: true }).first().click()
-        await says(page, '.policy-in-force td', /./)
-        expect([colorScheme, width, errors, foreign]).toEqual([colorScheme, width, [], []])
+        await page.emulateMedia({ colorScheme })
+        await page.setViewportSize({ width, height: 800 })
         const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
         expect([colorScheme, width, overflow]).toEqual([colorScheme, width, 0])
         await picture(page, `${colorScheme}-${width}`)
         expect([colorScheme, width, await grave(page)]).toEqual([colorScheme, width, []])
-        await page.close()
       }
     }
   })

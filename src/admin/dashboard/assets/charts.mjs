@@ -40,7 +40,7 @@ const CHARTS = [
     lines: history => [['attempts per call', '--line-1', ratio('attempts', 'requests', history)]],
   },
   {
-    title: 'Latency',
+    title: 'Latency, ms',
     unit: ' ms',
     lines: history => [
       ['p50', '--line-1', history.columns.p50],
