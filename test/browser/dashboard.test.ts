@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
 import { afterAll, describe, expect } from 'vitest'
 import { call } from '../e2e/harness/client.js'
-import { upstreamDoc } from '../e2e/harness/policies.js'
+import { toYaml, upstreamDoc } from '../e2e/harness/policies.js'
 import { test } from '../e2e/harness/stage.js'
 import { until } from '../e2e/harness/time.js'
 import { openBrowser, watched } from './support/browser.js'
@@ -85,6 +85,14 @@ describe.skipIf(browser === null)('the dashboard in a browser', { timeout: 60_00
       await page.keyboard.press('Enter')
     }
     const held = async () => (await sidecar.upstreamStatus('payments')).breaker
+    await page.getByRole('button', { name: 'Retries off' }).focus()
+    await page.keyboard.press('Enter')
+    await headline(page, 'Calls are well, but retries are switched off')
+    await page.getByRole('button', { name: 'Retries on again' }).focus()
+    await page.keyboard.press('Enter')
+    await headline(page, 'All is well')
+    expect((await sidecar.status()).retries).toBe('on')
+
     await payments.locator('summary').first().focus()
     await page.keyboard.press('Space')
     await press('Hold open')
@@ -97,14 +105,6 @@ describe.skipIf(browser === null)('the dashboard in a browser', { timeout: 60_00
     await payments.locator('button[aria-pressed=true]', { hasText: 'Auto' }).waitFor()
     await press('Reset budget')
     await says(page, '#toast', 'Done: Reset budget')
-
-    await page.getByRole('button', { name: 'Retries off' }).focus()
-    await page.keyboard.press('Enter')
-    await headline(page, 'Calls are well, but retries are switched off')
-    await page.getByRole('button', { name: 'Retries on again' }).focus()
-    await page.keyboard.press('Enter')
-    await headline(page, 'All is well')
-    expect((await sidecar.status()).retries).toBe('on')
 
     await page.locator('#drain summary').focus()
     await page.keyboard.press('Enter')
@@ -153,12 +153,21 @@ describe.skipIf(browser === null)('the dashboard in a browser', { timeout: 60_00
     const well = await stage.upstream()
     const names = Array.from({ length: 200 }, (_, n) => `service-${String(n).padStart(3, '0')}`)
     const documents = names.map((name, n) => upstreamDoc(name, `${well.url}/${n}`))
-    const sidecar = await stage.sidecar(documents, ['--access-log', 'off'])
+    const policies = await stage.policyDir({ 'a.yaml': toYaml(...documents) })
+    const sidecar = await stage.sidecar(policies, ['--access-log', 'off'])
     await call(sidecar.adminPort, '/upstreams/service-150/breaker?set=open', { method: 'POST' })
     const { page, errors } = await watched(stage, browser, sidecar.adminPort)
     await headline(page, 'service-150 is sick')
     await says(page, '#live', 'live')
     expect(await page.locator('#list article').first().getAttribute('data-name')).toBe('service-150')
+    await policies.write('a.yaml', toYaml(...names.map(name => upstreamDoc(name, 'nowhere'))))
+    await page
+      .locator('#messages code', { hasText: /a\.yaml:\d+:\d+ {2}spec\.target/ })
+      .first()
+      .waitFor()
+    // However many messages there are, the upstreams stay in sight.
+    const top = await page.evaluate<number>("document.getElementById('list').getBoundingClientRect().top")
+    expect(top).toBeLessThan(720)
     await page.getByLabel('Filter').fill('service-07')
     await says(page, '#count', '10 of 200')
     expect(await page.locator('#list > li:visible').count()).toBe(10)

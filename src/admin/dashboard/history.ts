@@ -10,7 +10,7 @@ import { noTotals, type Totals, totalsOf } from './totals.js'
 export const STEP_MS = 5000
 export const STEPS = 180
 /** Steps that stand for "now". */
-const RECENT_STEPS = 3
+const RECENT_STEPS = 2
 export const MAX_UPSTREAMS = 256
 
 /** Columns of a step: what was counted in it, then what the status said at its end. */

@@ -76,7 +76,7 @@ function reloadError({ policy }: Frame): Html {
   return html`<section id="reload" class="alert" aria-labelledby="reload-title"${error === null ? html` hidden` : NOTHING}>
 <h2 id="reload-title">The latest policies were rejected</h2>
 <p>Since <time id="reload-at">${error === null ? '' : moment(error.at)}</time>. What is in force stays until these are mended:</p>
-<ol id="messages">${(error?.messages ?? []).map(text => html`<li><code>${text}</code></li>`)}</ol>
+<div class="messages" role="region" aria-label="Messages" tabindex="0"><ol id="messages">${(error?.messages ?? []).map(text => html`<li><code>${text}</code></li>`)}</ol></div>
 </section>`
 }
 
