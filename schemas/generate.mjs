@@ -10,11 +10,13 @@ import standaloneCode from 'ajv/dist/standalone/index.js'
 import { compile } from 'json-schema-to-typescript'
 import { editorSchema } from './bundle.mjs'
 import { codeExamples, examplesModule, messagesSection } from './code-examples.mjs'
+import { assetsModule } from './dashboard-assets.mjs'
 import { fieldTables, routeSections, sectionFields } from './reference.mjs'
 
 const here = dirname(fileURLToPath(import.meta.url))
 const root = dirname(here)
 const BANNER = 'Generated from schemas/ by `npm run generate`. Do not edit.'
+const ASSETS_BANNER = 'Generated from src/admin/dashboard/assets and uPlot by `npm run generate`. Do not edit.'
 const KINDS = ['upstream', 'policy']
 
 const read = name => JSON.parse(readFileSync(join(here, `${name}.schema.json`), 'utf8'))
@@ -114,6 +116,7 @@ const outputs = {
   'src/policy/generated/fields.ts': fieldList,
   'src/policy/generated/validators.ts': validatorCode,
   'src/policy/generated/schema.ts': schemaModule,
+  'src/admin/dashboard/generated/assets.ts': () => assetsModule(ASSETS_BANNER, root),
   'schemas/forbear.schema.json': () => `${JSON.stringify(forEditors(), null, 2)}\n`,
   'policies/README.md': policyReference,
 }

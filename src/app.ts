@@ -1,6 +1,7 @@
 /** Composition root: the only place that constructs things and joins them. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { createAdminServer } from './admin/admin.js'
+import { Observer } from './admin/dashboard/observer.js'
 import { createHealthServer } from './admin/health.js'
 import { sidecarActions } from './admin/sidecar-actions.js'
 import { sidecarStatus } from './admin/sidecar-status.js'
@@ -98,7 +99,8 @@ class Runtime {
     this.#forgetLastWords = keepLastWords(log)
     const status = () => this.#status()
     const metrics = createMetrics({ status })
-    this.#sink = fanOut([log, metrics])
+    const observer = new Observer({ clock: this.#clock, status, tallies: metrics.tallies })
+    this.#sink = fanOut([log, metrics, observer])
     const pseudonym = `forbear-${randomBytes(4).toString('hex')}`
     this.#transport.reconcile(snapshot)
     this.#parking = this.#createParking(pseudonym)
@@ -121,7 +123,8 @@ class Runtime {
     this.#health = createHealthServer({ phase, metrics })
     const policies = () => this.#pipeline.snapshot
     const parked = () => this.#parking.calls
-    const pages = { phase, metrics, status, policies, parked }
+    const policy = (upstream: string) => policies().upstreams.get(upstream)
+    const pages = { phase, metrics, status, policies, policy, parked, observer }
     this.#admin = createAdminServer({ ...pages, actions: this.#actions(), parseDurationMs })
   }
 

@@ -17,6 +17,8 @@ export interface AdminActions {
   faultsOff(): void
   /** Holds a breaker open or closed, or leaves it to itself; false when there is no such upstream. */
   setBreaker(upstream: string, setting: BreakerSetting): boolean
+  /** Forgets what was withdrawn from the budgets of an upstream and its routes; false when there is no such upstream. */
+  resetBudget(upstream: string): boolean
   /** Ends the process in good order. */
   quit(): void
 }
@@ -26,7 +28,7 @@ export type Verb = (query: URLSearchParams) => Answer | Promise<Answer>
 /** A switch that someone forgot must not last. */
 const DEFAULT_SWITCH_MS = 600_000
 const MAX_SWITCH_MS = 86_400_000
-const BREAKER_PATH = /^\/upstreams\/([^/]+)\/breaker$/
+const UPSTREAM_PATH = /^\/upstreams\/([^/]+)\/(breaker|budget)$/
 
 /** `null` when the path is none of a verb. `parseDurationMs` gives `null` for what is no duration. */
 export function verbAt(
@@ -51,8 +53,10 @@ export function verbAt(
     case '/quitquitquit':
       return () => ({ ...json({ quitting: true }), afterwards: () => actions.quit() })
   }
-  const upstream = BREAKER_PATH.exec(path)?.[1]
-  return upstream === undefined ? null : query => setBreaker(actions, upstream, query.get('set'))
+  const [, upstream = '', what] = UPSTREAM_PATH.exec(path) ?? []
+  if (what === undefined) return null
+  return query =>
+    what === 'budget' ? resetBudget(actions, upstream, query) : setBreaker(actions, upstream, query.get('set'))
 }
 
 function done(body: unknown, act: () => void): Answer {
@@ -86,6 +90,16 @@ function setBreaker(actions: AdminActions, upstream: string, setting: string | n
   if (setting !== 'open' && setting !== 'closed' && setting !== 'auto') {
     return problem(400, 'set must be open, closed or auto')
   }
-  if (!actions.setBreaker(upstream, setting)) return problem(404, `no upstream is named "${upstream}"`)
+  if (!actions.setBreaker(upstream, setting)) return noUpstream(upstream)
   return json({ upstream, breaker: setting })
+}
+
+/** `?reset` is spelt out, so that the path alone does nothing. */
+function resetBudget(actions: AdminActions, upstream: string, query: URLSearchParams): Answer {
+  if (!query.has('reset')) return problem(400, 'the one thing to do is ?reset')
+  return actions.resetBudget(upstream) ? json({ upstream, budget: 'reset' }) : noUpstream(upstream)
+}
+
+function noUpstream(name: string): Answer {
+  return problem(404, `no upstream is named "${name}"`)
 }

@@ -4,9 +4,11 @@ import type { ParkedCalls } from '../park/views.js'
 import type { SidecarStatus } from '../telemetry/status.js'
 import { type AdminActions, verbAt } from './actions.js'
 import { type Answer, json, methodNotAllowed, problem } from './answer.js'
+import type { Dashboard } from './dashboard/dashboard.js'
+import type { Observer } from './dashboard/observer.js'
 import { type HealthDeps, healthPages, type Page, readPage } from './health.js'
 import { type AdminRequest, createHttpServer, type ManagedServer } from './http-server.js'
-import { parkedAnswerTo, parkedSection } from './parked-pages.js'
+import { parkedAnswerTo } from './parked-pages.js'
 import { isForeignHost, isForeignOrigin } from './same-host.js'
 import { statusView } from './status-view.js'
 
@@ -14,6 +16,9 @@ export interface AdminDeps extends HealthDeps {
   readonly status: () => SidecarStatus
   /** Effective policies; sets, maps and Infinity are fine. */
   readonly policies: () => unknown
+  /** Of one upstream; `undefined` when there is none. */
+  readonly policy: (upstream: string) => unknown
+  readonly observer: Observer
   readonly actions: AdminActions
   /** `null` while no policy parks. */
   readonly parked: () => ParkedCalls | null
@@ -24,18 +29,46 @@ export interface AdminDeps extends HealthDeps {
 export function createAdminServer(deps: AdminDeps): ManagedServer {
   const pages = new Map<string, Page>([
     ...healthPages(deps),
-    ['/', () => indexPage(deps.parked())],
     ['/status', () => json(statusView(deps.status()))],
     ['/policies', () => json(deps.policies())],
   ])
-  return createHttpServer(request => answer(deps, pages, request), refuseForeignAddress)
+  let dashboard: Promise<Dashboard> | null = null
+  const look = (): Promise<Dashboard> => (dashboard ??= loadDashboard(deps))
+  const server = createHttpServer(request => answer(deps, pages, look, request), refuseForeignAddress)
+  return {
+    async listen(address) {
+      const bound = await server.listen(address)
+      deps.observer.start()
+      return bound
+    },
+    async close() {
+      deps.observer.stop()
+      const closed = server.close()
+      await dashboard?.then(loaded => loaded.close())
+      await closed
+    },
+  }
 }
 
-function answer(deps: AdminDeps, pages: ReadonlyMap<string, Page>, request: AdminRequest): Answer | Promise<Answer> {
+async function loadDashboard(deps: AdminDeps): Promise<Dashboard> {
+  const { Dashboard } = await import('./dashboard/dashboard.js')
+  return new Dashboard({ ...deps, pages: PAGES, verbs: VERBS })
+}
+
+function answer(
+  deps: AdminDeps,
+  pages: ReadonlyMap<string, Page>,
+  look: () => Promise<Dashboard>,
+  request: AdminRequest,
+): Answer | Promise<Answer> {
   if (isForeignHost(request)) return problem(403, 'the Host must be localhost, 127.0.0.1 or [::1]')
   const page = readPage(pages, request)
   const parked = page ?? parkedAnswerTo(request, deps.parked)
   if (parked !== null) return parked
+  if (DASHBOARD.test(request.path)) {
+    if (request.method !== 'GET' && request.method !== 'HEAD') return methodNotAllowed('GET, HEAD')
+    return look().then(dashboard => dashboard.answer(request))
+  }
   const verb = verbAt(request.path, deps.actions, deps.parseDurationMs)
   if (verb === null) return problem(404, 'no such page; / lists them')
   if (request.method !== 'POST') return methodNotAllowed('POST')
@@ -49,6 +82,7 @@ function refuseForeignAddress({ hosts, port }: ListenAddress): string | null {
   return `the admin port changes what the sidecar does, so it may only listen on loopback, not on ${foreign}; write 127.0.0.1:${port} or localhost:${port}`
 }
 
+const DASHBOARD = /^(?:\/|\/events|\/dashboard\/[a-z.-]+|\/upstreams\/[^/]+\/(?:detail|policy))$/
 const PAGES = ['/status', '/policies', '/parked', '/metrics', '/livez', '/readyz', '/startupz']
 const VERBS = [
   '/reload',
@@ -58,24 +92,8 @@ const VERBS = [
   '/faults/on?for=10m',
   '/faults/off',
   '/upstreams/NAME/breaker?set=open|closed|auto',
+  '/upstreams/NAME/budget?reset',
   '/parked/ID/retry',
   '/parked/ID/drop',
   '/quitquitquit',
 ]
-const INDEX = `<!doctype html>
-<meta charset="utf-8">
-<title>forbear</title>
-<h1>forbear</h1>
-<ul>
-${PAGES.map(path => `<li><a href="${path}">${path}</a>`).join('\n')}
-</ul>
-<p>With POST:
-<ul>
-${VERBS.map(path => `<li><code>${path}</code>`).join('\n')}
-</ul>
-`
-
-async function indexPage(parked: ParkedCalls | null): Promise<Answer> {
-  const headers = { 'content-security-policy': "default-src 'none'; frame-ancestors 'none'" }
-  return { status: 200, contentType: 'text/html; charset=utf-8', body: INDEX + (await parkedSection(parked)), headers }
-}

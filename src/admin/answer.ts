@@ -1,5 +1,5 @@
 /** What a page answers, as a value; `http-server` puts it on the wire. */
-import { STATUS_CODES } from 'node:http'
+import { type ServerResponse, STATUS_CODES } from 'node:http'
 import { storeText } from '../core/park.js'
 
 export interface Answer {
@@ -7,6 +7,8 @@ export interface Answer {
   readonly contentType: string
   readonly body: string
   readonly headers?: Readonly<Record<string, string>>
+  /** Writes the body bit by bit, and ends it, in place of `body`. */
+  readonly stream?: (response: ServerResponse) => void
   /** Runs once the answer has left, or its reader has. */
   readonly afterwards?: () => void
 }

@@ -10,6 +10,8 @@ export interface AdminRequest {
   readonly query: URLSearchParams
   readonly host: string | undefined
   readonly origin: string | undefined
+  /** `Sec-Fetch-Site`: which page made a browser send this. */
+  readonly fetchSite?: string | undefined
 }
 
 export type Handler = (request: AdminRequest) => Answer | Promise<Answer>
@@ -57,19 +59,21 @@ async function respond(handler: Handler, request: IncomingMessage, response: Ser
   if (answer.afterwards !== undefined) response.once('close', answer.afterwards)
   response.writeHead(answer.status, {
     'content-type': answer.contentType,
-    'content-length': Buffer.byteLength(answer.body),
+    ...(answer.stream === undefined && { 'content-length': Buffer.byteLength(answer.body) }),
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
     ...answer.headers,
   })
-  response.end(answer.body)
+  if (answer.stream === undefined) response.end(answer.body)
+  else answer.stream(response)
 }
 
 async function answerOf(handler: Handler, { method = '', url = '', headers }: IncomingMessage): Promise<Answer> {
   const [path = '', ...query] = url.split('?')
   try {
-    const { host, origin } = headers
-    return await handler({ method, path, query: new URLSearchParams(query.join('?')), host, origin })
+    const { host, origin, 'sec-fetch-site': site } = headers
+    const fetchSite = typeof site === 'string' ? site : undefined
+    return await handler({ method, path, query: new URLSearchParams(query.join('?')), host, origin, fetchSite })
   } catch (error) {
     return problem(500, error instanceof Error ? error.message : String(error))
   }

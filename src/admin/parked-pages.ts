@@ -1,11 +1,12 @@
 /** `/parked`: what is parked, and what may be done about it. */
 import type { ParkedCalls, ParkedView } from '../park/views.js'
 import { type Answer, json, methodNotAllowed, problem } from './answer.js'
+import { type Html, html, NOTHING } from './dashboard/html.js'
 import type { AdminRequest } from './http-server.js'
 import { isForeignOrigin } from './same-host.js'
 
 const ENTRY = /^\/parked\/([0-9a-z-]{1,64})(?:\/(retry|drop))?$/
-/** Rows on the index page. */
+/** Rows on the dashboard. */
 const MAX_ROWS = 50
 const NO_PARKING = 'no policy parks calls'
 
@@ -53,28 +54,34 @@ function noEntry(id: string): Answer {
   return problem(404, `no parked call is called ${id}; what has ended is told of for a while only`)
 }
 
-/** A section of the index page. */
-export async function parkedSection(parked: ParkedCalls | null): Promise<string> {
-  if (parked === null) return ''
+/** A section of the dashboard; nothing while no policy parks. */
+export async function parkedSection(parked: ParkedCalls | null): Promise<Html> {
+  if (parked === null) return NOTHING
   const entries = await parked.list()
   const open = entries.filter(({ state }) => state === 'waiting' || state === 'dead')
   const counted = (state: ParkedView['state']): string =>
     `${entries.filter(entry => entry.state === state).length} ${state}`
   const counts = (['waiting', 'dead', 'delivered', 'cancelled'] as const).map(counted).join(', ')
-  return `<h2>Parked calls</h2>
-<p>${counts} · <a href="/parked">/parked</a> · <a href="/parked/export">/parked/export</a>
-<table>
-<tr><th>id<th>state<th>upstream<th>call<th>redeliveries<th>last<th>due
-${open.slice(0, MAX_ROWS).map(rowOf).join('\n')}
-</table>${open.length > MAX_ROWS ? `\n<p>and ${open.length - MAX_ROWS} more` : ''}
-`
+  const more = open.length - MAX_ROWS
+  return html`<section id="parked" aria-labelledby="parked-title">
+<h2 id="parked-title">Parked calls</h2>
+<p>${counts} · <a href="/parked">/parked</a> · <a href="/parked/export">/parked/export</a></p>
+<div class="scroll" role="region" aria-labelledby="parked-title" tabindex="0">
+<table><thead><tr>${HEAD.map(name => html`<th scope="col">${name}</th>`)}</tr></thead>
+<tbody>${open.slice(0, MAX_ROWS).map(rowOf)}</tbody></table>
+</div>
+${more > 0 ? html`<p>and ${more} more</p>` : NOTHING}
+</section>`
 }
 
-function rowOf({ id, state, upstream, method, path, attempts, last, dueAt }: ParkedView): string {
+const HEAD = ['id', 'state', 'upstream', 'call', 'redeliveries', 'last', 'due', '']
+
+function rowOf({ id, state, upstream, method, path, attempts, last, dueAt }: ParkedView): Html {
   const cells = [state, upstream, `${method} ${path}`, String(attempts), last ?? '', dueAt ?? '']
-  return `<tr><td><a href="/parked/${id}">${id}</a>${cells.map(cell => `<td>${escaped(cell)}`).join('')}`
+  return html`<tr><th scope="row"><a href="/parked/${id}">${id}</a></th>${cells.map(cell => html`<td>${cell}</td>`)}<td class="actions">${verb(id, 'retry')}${verb(id, 'drop')}</td></tr>`
 }
 
-function escaped(text: string): string {
-  return text.replace(/[&<>"]/g, char => `&#${char.charCodeAt(0)};`)
+function verb(id: string, word: 'retry' | 'drop'): Html {
+  const label = html`${word}<span class="visually-hidden"> ${id}</span>`
+  return html`<form method="post" action="/parked/${id}/${word}"><button>${label}</button></form>`
 }

@@ -10,7 +10,11 @@ export function isForeignHost({ host }: AdminRequest): boolean {
   return host === undefined || !LOCAL_HOST.test(host)
 }
 
-/** An Origin other than this very host and port; programs other than browsers send none. */
-export function isForeignOrigin({ host, origin }: AdminRequest): boolean {
+/**
+ * An Origin other than this very host and port; programs other than browsers send none. Where a browser sends none, for
+ * an image of a foreign page, say, it still tells whose page it was.
+ */
+export function isForeignOrigin({ host, origin, fetchSite }: AdminRequest): boolean {
+  if (fetchSite === 'cross-site' || fetchSite === 'same-site') return true
   return origin !== undefined && origin.toLowerCase() !== `http://${host?.toLowerCase()}`
 }

@@ -3,7 +3,7 @@ import type { PolicyWatcher } from '../policy/watcher.js'
 import type { AdminActions } from './actions.js'
 
 export interface ActionParts {
-  readonly pipeline: Pick<Pipeline, 'switches' | 'forceBreaker'>
+  readonly pipeline: Pick<Pipeline, 'switches' | 'forceBreaker' | 'resetBudget'>
   readonly watcher: Pick<PolicyWatcher, 'reload'>
   readonly listeners: { failures(): Promise<readonly string[]> }
   drain(): void
@@ -23,6 +23,7 @@ export function sidecarActions({ pipeline, watcher, listeners, drain, quit }: Ac
     faultsOn: forMs => pipeline.switches.turnFaultsOn(forMs),
     faultsOff: () => pipeline.switches.turnFaultsOn(0),
     setBreaker: (upstream, setting) => pipeline.forceBreaker(upstream, setting),
+    resetBudget: upstream => pipeline.resetBudget(upstream),
     quit,
   }
 }

@@ -37,6 +37,7 @@ export class RetryBudget {
   readonly #hedgeCalendar = new SendCalendar()
   readonly #lastSecond = new SlidingCounter(10, 100)
   readonly #calendar = new SendCalendar()
+  #resetAtMs = Number.NEGATIVE_INFINITY
 
   constructor(settings: BudgetSettings, nowMs: number) {
     this.#settings = settings
@@ -93,11 +94,25 @@ export class RetryBudget {
   giveBack(withdrawal: Withdrawal, nowMs: number): void {
     if (withdrawal.returned) return
     withdrawal.returned = true
-    this.#withdrawn.remove(withdrawal.atMs, nowMs)
     this.#calendar.remove(withdrawal.sendAtMs)
-    if (!withdrawal.hedge) return
-    this.#hedges.remove(withdrawal.atMs, nowMs)
-    this.#hedgeCalendar.remove(withdrawal.sendAtMs)
+    if (withdrawal.hedge) this.#hedgeCalendar.remove(withdrawal.sendAtMs)
+    // A reset has given it back already: what was withdrawn since then is another's.
+    if (withdrawal.atMs <= this.#resetAtMs) return
+    this.#withdrawn.remove(withdrawal.atMs, nowMs)
+    if (withdrawal.hedge) this.#hedges.remove(withdrawal.atMs, nowMs)
+  }
+
+  /** By hand: as if nothing had been withdrawn in the window. What was sent in this second still counts for its cap. */
+  reset(nowMs: number): void {
+    this.#withdrawn.clear()
+    this.#hedges.clear()
+    this.#resetAtMs = nowMs
+  }
+
+  /** What the window grants, and what was withdrawn of it, both per second of the window. */
+  rates(nowMs: number): { readonly allowedPerSec: number; readonly spentPerSec: number } {
+    const seconds = this.#settings.windowMs / 1000
+    return { allowedPerSec: this.#granted(nowMs) / seconds, spentPerSec: this.#withdrawn.total(nowMs) / seconds }
   }
 
   /** Retries that the window would still grant, ≥ 0, fractional; the cap per second may grant fewer just now. */

@@ -108,8 +108,7 @@ export class Pipeline {
   #connect(exchange: Exchange): AppListener {
     const { downstream, upstream, lane } = exchange
     if (!lane.limiter.tunnelFree) {
-      const found = { reason: 'overloaded', upstream: upstream.name, retryAfterMs: FULL_ROOM_RETRY_MS } as const
-      this.#refuse(downstream, found)
+      this.#refuse(downstream, { reason: 'overloaded', upstream: upstream.name, retryAfterMs: FULL_ROOM_RETRY_MS })
       return NOBODY
     }
     const call = new ConnectCall(exchange)
@@ -182,9 +181,11 @@ export class Pipeline {
 
   /** `false` when there is no such upstream. */
   forceBreaker(upstream: string, state: 'open' | 'closed' | 'auto'): boolean {
-    const found = this.#states.get(upstream)
-    found?.force(state)
-    return found !== undefined
+    return this.#states.get(upstream)?.force(state) ?? false
+  }
+
+  resetBudget(upstream: string): boolean {
+    return this.#states.get(upstream)?.resetBudgets() ?? false
   }
 
   /** The drain period is over: what has no answer yet gets one, new calls are refused. */

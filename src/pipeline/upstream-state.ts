@@ -72,9 +72,15 @@ export class UpstreamState {
     if (this.#held !== null) this.#forceAll(this.#held)
   }
 
-  force(state: 'open' | 'closed' | 'auto'): void {
+  force(state: 'open' | 'closed' | 'auto'): true {
     this.#held = state === 'auto' ? null : state
     this.#forceAll(state)
+    return true
+  }
+
+  resetBudgets(): true {
+    for (const lane of this.#lanes()) lane.budget.reset(this.#deps.clock.nowMs())
+    return true
   }
 
   #forceAll(state: 'open' | 'closed' | 'auto'): void {
@@ -185,7 +191,7 @@ export class UpstreamState {
     const nowMs = this.#deps.clock.nowMs()
     const { guard, limiter, budget, latency } = lane
     const { target, policy, name, routes } = this.#snapshot
-    const { hedge } = routes.find(own => own.name === route)?.policy ?? policy
+    const { hedge, budget: settings } = routes.find(own => own.name === route)?.policy ?? policy
     const closedForMs = guard.gate.closedForMs(nowMs)
     return {
       name,
@@ -198,7 +204,7 @@ export class UpstreamState {
         failuresInARow: guard.breaker.failuresInARow,
         held: this.#held,
       },
-      budget: { balance: budget.balance(nowMs), ratio: policy.budget.ratio },
+      budget: { balance: budget.balance(nowMs), ratio: settings.ratio, ...budget.rates(nowMs) },
       hedge: {
         mode: hedge.mode,
         afterMs: hedge.mode === 'disabled' ? null : hedgeDelayMs(hedge, lane.hedgeLatency, nowMs),

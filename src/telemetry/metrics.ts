@@ -20,7 +20,13 @@ export interface MetricsSource {
   scrape(): Promise<Scrape>
 }
 
-export interface Metrics extends EventSink, MetricsSource {}
+/** By upstream, then by route; `''` = none. */
+export type Tallies = ReadonlyMap<string, ReadonlyMap<string, ScopeTally>>
+
+export interface Metrics extends EventSink, MetricsSource {
+  /** As they are now; read, never changed, by others. */
+  readonly tallies: Tallies
+}
 
 /** Upstream label of a request that matched none. DNS names have no underscore. */
 const NO_UPSTREAM = '_none'
@@ -69,6 +75,7 @@ export function createMetrics({ status, maxSeries = 20_000 }: MetricsOptions): M
 
   return {
     emit,
+    tallies: scopes,
     async scrape() {
       const current = status()
       const gone = removed(current)

@@ -17,7 +17,13 @@ export interface UpstreamStatus {
     /** By hand (`POST /upstreams/NAME/breaker`), whatever is edited. */
     readonly held: 'open' | 'closed' | null
   }
-  readonly budget: { readonly balance: number; readonly ratio: number }
+  readonly budget: {
+    readonly balance: number
+    readonly ratio: number
+    /** Retries and hedges a second that its window grants, and those of them that were withdrawn. */
+    readonly allowedPerSec: number
+    readonly spentPerSec: number
+  }
   readonly hedge: {
     readonly mode: HedgeSettings['mode']
     /** How late an attempt must be now; `null` = none is sent. */

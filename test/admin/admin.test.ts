@@ -5,6 +5,7 @@ import type { ManagedServer } from '../../src/admin/http-server.js'
 import { createMetrics } from '../../src/telemetry/metrics.js'
 import { sidecarStatus, upstreamStatus } from '../telemetry/status.js'
 import { call } from './call.js'
+import { observerOf } from './observer.js'
 
 const servers: ManagedServer[] = []
 afterEach(() => Promise.all(servers.splice(0).map(server => server.close())))
@@ -16,6 +17,8 @@ function setUp(over: Partial<AdminDeps> = {}, actions: Partial<AdminActions> = {
     metrics: createMetrics({ status: () => sidecarStatus() }),
     status: () => sidecarStatus(),
     policies: () => ({}),
+    policy: upstream => (upstream === 'payments' ? { target: {} } : undefined),
+    observer: observerOf(),
     parked: () => null,
     parseDurationMs: text => (/^\d+m$/.test(text) ? Number.parseInt(text, 10) * 60_000 : null),
     actions: {
@@ -30,6 +33,10 @@ function setUp(over: Partial<AdminDeps> = {}, actions: Partial<AdminActions> = {
       faultsOff: () => void done.push('faults off'),
       setBreaker(upstream, setting) {
         done.push(`breaker ${upstream} ${setting}`)
+        return upstream === 'payments'
+      },
+      resetBudget(upstream) {
+        done.push(`budget ${upstream} reset`)
         return upstream === 'payments'
       },
       quit: () => void done.push('quit'),
@@ -118,7 +125,9 @@ describe('pages', () => {
     const { get } = await started()
     const { headers, body } = await get('/')
     expect(headers['content-type']).toBe('text/html; charset=utf-8')
-    const links = [...body.matchAll(/href="([^"]+)"/g)].map(([, link]) => link ?? '')
+    const links = [...body.replace(/<template.*<\/template>/s, '').matchAll(/(?:href|src)="(\/[^"]*)"/g)].map(
+      ([, link]) => link ?? '',
+    )
     expect(links.length).toBeGreaterThan(4)
     for (const link of links) expect((await get(link)).status).toBe(200)
   })
@@ -148,6 +157,7 @@ describe('verbs', () => {
     ['/retries/on', 'retries on'],
     ['/upstreams/payments/breaker?set=open', 'breaker payments open'],
     ['/upstreams/payments/breaker?set=auto', 'breaker payments auto'],
+    ['/upstreams/payments/budget?reset', 'budget payments reset'],
   ])('POST %s does it and says so in JSON', async (path, deed) => {
     const { post, done } = await started()
     const { status, headers } = await post(path)
@@ -161,6 +171,7 @@ describe('verbs', () => {
     '/retries/off',
     '/retries/on',
     '/upstreams/payments/breaker?set=open',
+    '/upstreams/payments/budget?reset',
     '/quitquitquit',
   ])('GET %s changes nothing', async path => {
     const { get, done } = await started()
@@ -198,6 +209,14 @@ describe('verbs', () => {
     expect((await post('/upstreams/%zz/breaker?set=open')).status).toBe(404)
     expect((await post('/upstreams//breaker?set=open')).status).toBe(404)
     expect(done).not.toContain('breaker payments ajar')
+  })
+
+  it('a budget needs a known upstream and the word reset', async () => {
+    const { post, done } = await started()
+    expect((await post('/upstreams/nobody/budget?reset')).status).toBe(404)
+    expect((await post('/upstreams/payments/budget')).status).toBe(400)
+    expect((await post('/upstreams/payments/purse?reset')).status).toBe(404)
+    expect(done).toEqual(['budget nobody reset'])
   })
 
   it('quitquitquit answers before it quits', async () => {

@@ -7,6 +7,7 @@ import { type ParkedCalls, parkedCalls } from '../../src/park/views.js'
 import { createMetrics } from '../../src/telemetry/metrics.js'
 import { BODY, PARKED_ID, parkedRecord, type StoreDir, storeDir } from '../support/parked.js'
 import { sidecarStatus } from '../telemetry/status.js'
+import { observerOf } from './observer.js'
 
 let place: StoreDir
 let store: LevelStore
@@ -29,6 +30,8 @@ async function served(parked: ParkedCalls | null = parkedCalls(() => [store])): 
     metrics: createMetrics({ status: () => sidecarStatus() }),
     status: () => sidecarStatus(),
     policies: () => ({ store: 'redis://user:p@ss@redis:6379' }),
+    policy: () => undefined,
+    observer: observerOf(),
     parseDurationMs: () => null,
     parked: () => parked,
     actions: {} as AdminDeps['actions'],

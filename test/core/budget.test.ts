@@ -43,6 +43,29 @@ describe('retry budget', () => {
     expect(drain(budget, 1000)).toBe(20)
   })
 
+  it('grants its whole window again when it is reset by hand, but no more in this second', () => {
+    const budget = budgetOf({ ratio: 0.2, minPerSecond: 0 })
+    for (const atMs of [2000, 4000, 6000, 8000]) {
+      feed(budget, 100, atMs)
+      expect(drain(budget, atMs)).toBe(20)
+    }
+    expect(budget.rates(8000)).toEqual({ allowedPerSec: 8, spentPerSec: 8 })
+    budget.reset(8000)
+    expect(budget.balance(8000)).toBeCloseTo(80, 3)
+    expect(budget.rates(8000)).toEqual({ allowedPerSec: 8, spentPerSec: 0 })
+    expect(drain(budget, 8000)).toBe(0)
+  })
+
+  it('is not richer by a withdrawal from before a reset that is given back after it', () => {
+    const budget = budgetOf()
+    const old = budget.tryWithdraw(0, 3900)
+    budget.reset(1000)
+    expect(drain(budget, 2000)).toBe(5)
+    budget.giveBack(old as Withdrawal, 2500)
+    expect(budget.balance(2500)).toBeCloseTo(0, 3)
+    expect(budget.rates(2500)).toEqual({ allowedPerSec: 0.5, spentPerSec: 0.5 })
+  })
+
   it('earns nothing from first attempts that did not succeed', () => {
     const budget = budgetOf({ minPerSecond: 0 })
     for (let i = 0; i < 100; i++) budget.onFirstAttempt(900)

@@ -146,6 +146,18 @@ describe('the admin port', () => {
     expect((await sidecar.admin('/upstreams/nobody/breaker?set=open', post)).status).toBe(404)
   })
 
+  test('resets a budget that an outage has spent', async ({ stage }) => {
+    const upstream = (await stage.upstream()).plays({ status: 503 })
+    const spec = { retry: quickRetry({ maxAttempts: 3 }), budget: { ratio: 0, window: '60s', minPerSecond: 0.05 } }
+    const sidecar = await stage.sidecar([upstreamDoc('payments', upstream.url, spec)])
+    for (let n = 0; n < 3; n++) await sidecar.call('/payments/x')
+    expect((await sidecar.upstreamStatus('payments')).budget).toMatchObject({ allowedPerSec: 0.05, spentPerSec: 0.05 })
+    expect((await sidecar.call('/payments/x')).headers['forbear-outcome']).toBe('budget-exhausted')
+    expect((await sidecar.admin('/upstreams/payments/budget?reset', post)).status).toBe(200)
+    expect((await sidecar.upstreamStatus('payments')).budget).toMatchObject({ balance: 3, spentPerSec: 0 })
+    expect((await sidecar.admin('/upstreams/nobody/budget?reset', post)).status).toBe(404)
+  })
+
   test('drains by hand: readiness goes red and calls are still served', async ({ stage }) => {
     const { sidecar } = await running(stage)
     expect((await sidecar.admin('/drain', post)).status).toBeLessThan(300)

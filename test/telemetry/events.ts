@@ -1,4 +1,4 @@
-import type { RequestFinished, RetryScheduled } from '../../src/telemetry/events.js'
+import type { AttemptFinished, RequestFinished, RetryScheduled } from '../../src/telemetry/events.js'
 
 export function requestFinished(over: Partial<RequestFinished> = {}): RequestFinished {
   return {
@@ -19,6 +19,19 @@ export function requestFinished(over: Partial<RequestFinished> = {}): RequestFin
     responseBytes: 1024,
     generation: 3,
     traceId: null,
+    ...over,
+  }
+}
+
+export function attemptFinished(over: Partial<AttemptFinished> = {}): AttemptFinished {
+  return {
+    type: 'attempt-finished',
+    upstream: 'payments',
+    route: null,
+    attempt: 1,
+    status: 200,
+    result: 'response',
+    durationMs: 11,
     ...over,
   }
 }

@@ -247,7 +247,12 @@ describe('gauges', () => {
       { upstream: 'payments', route: '', value: 2 },
       { upstream: 'payments', route: 'place-order', value: 7 },
     ])
-    upstreams = [upstreamStatus({ gate: { closed: true, closedForMs: 10 }, budget: { balance: 4.5, ratio: 0.2 } })]
+    upstreams = [
+      upstreamStatus({
+        gate: { closed: true, closedForMs: 10 },
+        budget: { allowedPerSec: 1, spentPerSec: 0, balance: 4.5, ratio: 0.2 },
+      }),
+    ]
     const { series } = await scrape(metrics)
     expect(series('forbear_in_flight')).toHaveLength(1)
     expect(series('forbear_gate_closed')[0]?.value).toBe(1)

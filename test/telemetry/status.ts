@@ -6,7 +6,7 @@ export function upstreamStatus(over: Partial<UpstreamStatus> = {}): UpstreamStat
     route: null,
     target: 'https://payments.example.com/base',
     breaker: { state: 'closed', mode: 'enforce', openForMs: 0, failuresInARow: 0, held: null },
-    budget: { balance: 5, ratio: 0.2 },
+    budget: { balance: 5, ratio: 0.2, allowedPerSec: 0.5, spentPerSec: 0 },
     hedge: { mode: 'disabled', afterMs: null, balance: 2.5 },
     gate: { closed: false, closedForMs: 0 },
     pace: { mode: 'disabled', ratePerSec: Number.POSITIVE_INFINITY },
