@@ -35,6 +35,7 @@ import { keepLastWords } from './telemetry/last-words.js'
 import { createLogSink, type LogSink } from './telemetry/log.js'
 import { createMetrics } from './telemetry/metrics.js'
 import type { SidecarStatus } from './telemetry/status.js'
+import { createTracing, type Traces } from './telemetry/tracing.js'
 
 export { ConfigurationError, type Sidecar, type SidecarOptions } from './sidecar.js'
 export { BindError }
@@ -63,6 +64,9 @@ interface First {
   readonly messages: readonly PolicyMessage[]
 }
 
+/** The spans of the last calls get so long to reach their collector. */
+const TRACE_FLUSH_MS = 2000
+
 /** One running sidecar. */
 class Runtime {
   readonly closed: Promise<number>
@@ -70,6 +74,7 @@ class Runtime {
   readonly #options: SidecarOptions
   readonly #clock = new SystemClock()
   readonly #sink: EventSink
+  readonly #traces: Traces | null
   readonly #resolver = new Resolver(this.#clock)
   readonly #tls = new TlsContexts(this.#clock, notice => this.#sink.emit(notice))
   readonly #tools = { resolver: this.#resolver, tls: this.#tls, clock: this.#clock }
@@ -98,7 +103,8 @@ class Runtime {
     this.#forgetLastWords = keepLastWords(log)
     const status = () => this.#status()
     const metrics = createMetrics({ status })
-    this.#sink = fanOut([log, metrics])
+    this.#traces = createTracing(process.env, { clock: this.#clock, tell: notice => log.emit(notice) })
+    this.#sink = fanOut([log, metrics, ...(this.#traces === null ? [] : [this.#traces])])
     const pseudonym = `forbear-${randomBytes(4).toString('hex')}`
     this.#transport.reconcile(snapshot)
     this.#parking = this.#createParking(pseudonym)
@@ -182,6 +188,7 @@ class Runtime {
         pseudonym,
         sink: this.#sink,
         parking: this.#parking,
+        tracing: this.#traces,
         transport: new FaultTransport(this.#transport, clock),
         newKey: randomUUID,
         fallbackFile: path => files.read(path),
@@ -220,7 +227,7 @@ class Runtime {
   #status(): SidecarStatus {
     const [pipeline, record, listeners, tls] = [this.#pipeline, this.#record, this.#listeners, this.#tls]
     const [parked, draining] = [this.#parking.status(), this.#phase === 'stopping']
-    return sidecarStatus({ pipeline, record, listeners, tls, parked, draining })
+    return sidecarStatus({ pipeline, record, listeners, tls, parked, draining, traces: this.#traces?.status() })
   }
 
   async #close(): Promise<void> {
@@ -234,6 +241,7 @@ class Runtime {
       this.#admin.close(),
       this.#health.close(),
     ])
+    await this.#traces?.close(TRACE_FLUSH_MS)
     this.#forgetLastWords()
     this.#end(0)
   }

@@ -64,7 +64,7 @@ export class Exchange implements AppListener, Call, ActiveCall, RunOwner {
     readonly appPath: string,
   ) {
     this.arrivedMs = deps.clock.nowMs()
-    this.facts = readRequestFacts(downstream.method, downstream.headers, policy, deps.clock.wallMs())
+    this.facts = readRequestFacts(downstream.method, downstream.headers, policy, deps.clock.wallMs(), deps.tracing)
     this.repeatable = repeatable(this.facts.repeat.kind)
     this.mintedKey = this.facts.repeat.kind === 'generate' ? deps.newKey() : null
     this.deadline = new DeadlineTimer(deps.clock, () => (this.#run ? this.#run.onDeadline() : this.giveUp('deadline')))

@@ -32,7 +32,8 @@ export function redeliveryOf(
   const memory = new RetryMemory(lane)
   const nowMs = deps.clock.nowMs()
   if (!memory.tryWithdraw(nowMs, nowMs)) return null
-  const ownDeps = { ...deps, sink: { emit: (event: ForbearEvent) => emitAttempts(deps, event) } }
+  // The trace that it belongs to ended long ago; what the app sent of it is passed on as it was.
+  const ownDeps = { ...deps, tracing: null, sink: { emit: (event: ForbearEvent) => emitAttempts(deps, event) } }
   const exchange = new Exchange(
     ownDeps,
     generation,

@@ -7,6 +7,7 @@ import type { RetryCause } from '../core/classify.js'
 import type { FallbackCause } from '../core/fallback.js'
 import type { ParkedCall } from '../core/park.js'
 import type { DenialReason, HedgeResult, Outcome, PollResult } from '../core/reasons.js'
+import type { RequestTrace } from '../core/request-trace.js'
 
 export type { ParkedCall } from '../core/park.js'
 
@@ -37,8 +38,16 @@ export interface RequestFinished {
   readonly waitedMs: number
   readonly responseBytes: number
   readonly generation: number
-  /** 32 hex digits of the app's `traceparent`, if it sent one. */
+  /** 32 hex digits: of the app's `traceparent`, or of the trace that began here; `null` = none. */
   readonly traceId: string | null
+  /** Absent unless traces are exported. */
+  readonly trace?: FinishedTrace
+}
+
+export interface FinishedTrace {
+  readonly request: RequestTrace
+  /** Where the attempts went, without query; `null` = nowhere. */
+  readonly url: string | null
 }
 
 /** One attempt is settled. */

@@ -12,14 +12,37 @@ export interface UnitRule {
 }
 
 /** Packages that cost start-up time and are not needed by every run: dynamic import only. */
-export const LAZY_PACKAGES = ['http-proxy', 'pino-pretty', 'chokidar', 'classic-level', 'bullmq', 'ioredis'] as const
+export const LAZY_PACKAGES = [
+  'http-proxy',
+  'pino-pretty',
+  'chokidar',
+  'classic-level',
+  'bullmq',
+  'ioredis',
+  '@opentelemetry/api',
+  '@opentelemetry/sdk-trace-base',
+  '@opentelemetry/exporter-trace-otlp-http',
+  '@opentelemetry/resources',
+] as const
 
 export const UNIT_RULES: Readonly<Record<string, UnitRule>> = {
   core: { imports: ['core'], node: false, pure: true },
   clock: { imports: ['clock'], node: true },
   'telemetry/events': { imports: ['core'], node: false },
   'telemetry/status': { imports: ['core'], node: false },
-  telemetry: { imports: ['telemetry', 'core'], npm: ['pino', 'pino-pretty', 'prom-client'], node: true },
+  telemetry: {
+    imports: ['telemetry', 'core'],
+    npm: [
+      'pino',
+      'pino-pretty',
+      'prom-client',
+      '@opentelemetry/api',
+      '@opentelemetry/sdk-trace-base',
+      '@opentelemetry/exporter-trace-otlp-http',
+      '@opentelemetry/resources',
+    ],
+    node: true,
+  },
   pipeline: {
     imports: ['pipeline', 'core', 'telemetry/events', 'telemetry/status'],
     types: ['clock'],

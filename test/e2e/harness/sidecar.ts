@@ -19,6 +19,8 @@ export interface Launch {
   readonly probed?: boolean
   /** In front of node: a program that runs the rest of its arguments, e.g. in a namespace. */
   readonly through?: readonly string[]
+  /** Beside what the test run itself has. */
+  readonly env?: Readonly<Record<string, string>>
 }
 
 /** What the process holds on to, after a garbage collection. */
@@ -101,7 +103,7 @@ export class Sidecar {
     ]
     const [program = '', ...rest] = [...commandLine(launch), CLI, 'run', '--policies', policies, ...listeners, ...args]
     const child = spawn(program, rest, {
-      env: cleanEnvironment(),
+      env: { ...cleanEnvironment(), ...launch.env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     return new Sidecar(child, port, admin, health)
@@ -264,8 +266,8 @@ function commandLine({ probed, through = [] }: Launch): string[] {
   return [...through, ...node]
 }
 
-/** Neither this machine's proxy settings nor its FORBEAR_… may reach the process under test. */
+/** Neither this machine's proxy settings nor its FORBEAR_… and OTEL_… may reach the process under test. */
 function cleanEnvironment(): NodeJS.ProcessEnv {
-  const foreign = /^(forbear_|node_options$|https?_proxy$|no_proxy$|vitest)/i
+  const foreign = /^(forbear_|otel_|node_options$|https?_proxy$|no_proxy$|vitest)/i
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !foreign.test(name)))
 }
