@@ -213,6 +213,11 @@ export class Sidecar {
     return this.#ask('SIGURG', 'count') as Promise<ObjectCount>
   }
 
+  /** Files of the CommonJS modules that are loaded; as `probe`. */
+  loadedModules(): Promise<string[]> {
+    return this.#ask('SIGWINCH', 'modules') as Promise<string[]>
+  }
+
   signal(name: NodeJS.Signals): void {
     this.child.kill(name)
   }
