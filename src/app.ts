@@ -46,7 +46,8 @@ export async function startSidecar(options: SidecarOptions): Promise<Sidecar> {
   const { messages } = loaded
   const snapshot = loaded.ok ? loaded.snapshot : loaded.partial
   if (snapshot === undefined) throw new ConfigurationError(messages)
-  const log = createLogSink({ level: options.logLevel, accessLog: options.accessLog, pretty: options.pretty ?? false })
+  const { logLevel: level, accessLog, accessLogSample, pretty = false } = options
+  const log = createLogSink({ level, accessLog, accessLogSample, pretty })
   const runtime = new Runtime(options, log, { snapshot, whole: loaded.ok, messages }, load)
   const addresses = await runtime.start()
   return {
