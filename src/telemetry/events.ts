@@ -6,7 +6,7 @@ import type { BreakerState, TransitionReason } from '../core/breaker-rules.js'
 import type { RetryCause } from '../core/classify.js'
 import type { FallbackCause } from '../core/fallback.js'
 import type { ParkedCall } from '../core/park.js'
-import type { DenialReason, HedgeResult, Outcome, PollResult } from '../core/reasons.js'
+import type { DenialReason, HedgeResult, Outcome, OwnReason, PollResult } from '../core/reasons.js'
 import type { RequestTrace } from '../core/request-trace.js'
 
 export type { ParkedCall } from '../core/park.js'
@@ -222,6 +222,8 @@ export interface Notice {
   readonly level: 'info' | 'warn' | 'error'
   readonly message: string
   readonly detail?: Readonly<Record<string, string | number | boolean | null>>
+  /** Bytes of the app were no request and had this for an answer: counted, though no method or path is known. */
+  readonly refused?: { readonly upstream: string | null; readonly reason: OwnReason; readonly status: number }
 }
 
 export type ForbearEvent =
