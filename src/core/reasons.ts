@@ -57,6 +57,8 @@ export const DENIAL_REASONS = [
   'breaker-open',
   'budget-exhausted',
   'layer',
+  // The upstream forbids it (`x-envoy-overloaded`, `grpc-retry-pushback-ms`); the answer is delivered as it is.
+  'pushback',
   'retries-off',
 ] as const
 

@@ -16,7 +16,7 @@ import type { Lane } from './lane.js'
 import { type Poll, pollOf } from './poll.js'
 import type { AppListener, Downstream, ResponseHead } from './ports.js'
 import { Race } from './race.js'
-import { reportDenied, reportFinished, reportRetry } from './report.js'
+import { reportDenied, reportFinished, reportRetry, reportStopped } from './report.js'
 import { type RequestFacts, readRequestFacts } from './request-facts.js'
 import { RetryMemory } from './retry-memory.js'
 import { nextStep, stoppedBeforeSending } from './retry-step.js'
@@ -160,6 +160,7 @@ export class Exchange implements AppListener, Call, ActiveCall, RunOwner {
   onHead(run: AttemptRun, head: ResponseHead, facts: AttemptFacts): void {
     this.#run = run
     if (this.poll?.onHead(run, head, facts)) return
+    if (facts.stop !== null) reportStopped(this, facts.stop)
     if (!facts.retryable) return settle(this, run, head, outcomeOf(facts, run.hedge), null)
     const step = nextStep(this, this.remember(), facts, null)
     if (step.retry) {

@@ -113,6 +113,12 @@ export function reportDenied(exchange: Exchange, reason: DenialReason): void {
   })
 }
 
+/** The upstream, or a layer below, forbids what would be worth another attempt. */
+export function reportStopped(exchange: Exchange, stop: 'exhausted' | 'pushback'): void {
+  exchange.remember()
+  reportDenied(exchange, stop === 'exhausted' ? 'layer' : stop)
+}
+
 export function reportHedge({ deps, upstream, route }: Exchange, result: HedgeResult): void {
   deps.sink.emit({ type: 'hedge-decided', upstream: upstream.name, route, result })
 }

@@ -261,6 +261,10 @@ const DENIALS: Readonly<Record<DenialReason, Row>> = {
   'breaker-open': { drive: calls([bad], opensWithin) },
   'budget-exhausted': { drive: unpaid },
   layer: { drive: layer },
+  pushback: {
+    drive: calls([{ ...bad, headers: { 'x-envoy-overloaded': 'true' } }], { retry: twice }),
+    outcome: 'delivered',
+  },
   'retries-off': { drive: retriesOff, outcome: 'retries-exhausted' },
 }
 
