@@ -1,7 +1,7 @@
 import type { AttemptFacts } from '../core/classify.js'
 import type { DenialReason, HedgeResult, OwnReason, PollResult } from '../core/reasons.js'
 import type { RequestTrace, Tracing } from '../core/request-trace.js'
-import type { TargetSnapshot } from '../core/snapshot.js'
+import type { UpstreamSnapshot } from '../core/snapshot.js'
 import { loggedTraceId } from '../core/trace-context.js'
 import type { EventSink, FinishedTrace } from '../telemetry/events.js'
 import { attemptsOf } from './answer-fields.js'
@@ -32,17 +32,13 @@ export function reportFinished(exchange: Exchange, ending: Ending): void {
     responseBytes: ending.bytes,
     generation: exchange.generation,
     traceId: facts.traceId,
-    ...(facts.trace !== null && { trace: finishedTrace(facts.trace, exchange.upstream.target, downstream.path) }),
+    ...(facts.trace !== null && { trace: finishedTrace(facts.trace, exchange.upstream, downstream.path) }),
   })
 }
 
 /** `path`: as the attempts had it. */
-export function finishedTrace(
-  request: RequestTrace,
-  { protocol, authority, basePath }: TargetSnapshot,
-  path: string,
-): FinishedTrace {
-  return { request, url: `${protocol}//${authority}${basePath}${withoutQuery(path)}` }
+export function finishedTrace(request: RequestTrace, { target }: UpstreamSnapshot, path: string): FinishedTrace {
+  return { request, to: { target, path: withoutQuery(path) } }
 }
 
 /** No attempt was made, and none was waited for. */
@@ -76,7 +72,7 @@ export function reportRefused(
     responseBytes: bytes,
     generation,
     traceId: trace?.context.traceId ?? loggedTraceId(request.headers),
-    ...(trace !== undefined && { trace: { request: trace, url: null } }),
+    ...(trace !== undefined && { trace: { request: trace, to: null } }),
   })
 }
 

@@ -170,7 +170,7 @@ export class UpgradeCall {
       responseBytes: 0,
       generation,
       traceId: trace?.context.traceId ?? loggedTraceId(this.#request.headers),
-      ...(trace !== null && { trace: finishedTrace(trace, upstream.target, path) }),
+      ...(trace !== null && { trace: finishedTrace(trace, upstream, path) }),
     })
   }
 }

@@ -8,6 +8,7 @@ import type { FallbackCause } from '../core/fallback.js'
 import type { ParkedCall } from '../core/park.js'
 import type { DenialReason, HedgeResult, Outcome, OwnReason, PollResult } from '../core/reasons.js'
 import type { RequestTrace } from '../core/request-trace.js'
+import type { TargetSnapshot } from '../core/snapshot.js'
 
 export type { ParkedCall } from '../core/park.js'
 
@@ -46,8 +47,8 @@ export interface RequestFinished {
 
 export interface FinishedTrace {
   readonly request: RequestTrace
-  /** Where the attempts went, without query; `null` = nowhere. */
-  readonly url: string | null
+  /** Where the attempts went, and for what, without query; `null` = nowhere. */
+  readonly to: { readonly target: TargetSnapshot; readonly path: string } | null
 }
 
 /** One attempt is settled. */

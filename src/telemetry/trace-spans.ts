@@ -82,7 +82,7 @@ function requestSpan(
 /** Nothing for one that was not made after all. */
 function attemptSpan(
   attempt: AttemptTrace,
-  { request, url }: FinishedTrace,
+  { request, to }: FinishedTrace,
   event: RequestFinished,
   place: SpanAttributes,
   offsetMs: number,
@@ -94,7 +94,7 @@ function attemptSpan(
   const failed = error !== null && !NO_FAILURE.has(error)
   const attributes: SpanAttributes = {
     ...method(event.method),
-    ...(url !== null && addressOf(url)),
+    ...(to !== null && addressOf(to)),
     ...(status !== null && { 'http.response.status_code': status }),
     ...(number > 1 && { 'http.request.resend_count': number - 1 }),
     ...place,
@@ -139,14 +139,13 @@ function method(name: string): SpanAttributes {
   return { 'http.request.method': '_OTHER', 'http.request.method_original': name.slice(0, MAX_METHOD_CHARS) }
 }
 
-function addressOf(url: string): SpanAttributes {
-  const { protocol, hostname, port } = new URL(url)
-  const standard = protocol === 'https:' ? 443 : 80
-  return {
-    'server.address': hostname.replace(/^\[|\]$/g, ''),
-    'server.port': port === '' ? standard : Number(port),
-    'url.full': shortened(url),
-  }
+/** A socket file has no port; a CONNECT has no URL, its path is an authority. */
+function addressOf({ target, path }: NonNullable<FinishedTrace['to']>): SpanAttributes {
+  const { protocol, hostname, port, authority, basePath, socketPath } = target
+  if (socketPath !== undefined) return { 'server.address': socketPath }
+  const address = { 'server.address': hostname, 'server.port': port }
+  if (!path.startsWith('/')) return address
+  return { ...address, 'url.full': shortened(`${protocol}//${authority}${basePath}${path}`) }
 }
 
 function shortened(text: string): string {

@@ -26,12 +26,21 @@ export function createTracing(environment: Environment, parts: TracingParts): Tr
   const endpoint = valueOf(environment, ENDPOINTS)
   const off = environment['OTEL_SDK_DISABLED']?.trim().toLowerCase() === 'true'
   if (endpoint === null || off || environment['OTEL_TRACES_EXPORTER']?.trim() === 'none') return null
-  const unusable = whyUnusable(endpoint, valueOf(environment, PROTOCOLS))
-  if (unusable !== null) {
+  try {
+    const unusable = whyUnusable(endpoint, valueOf(environment, PROTOCOLS))
+    if (unusable === null) return new ExportedTraces(environment, parts)
     parts.tell({ type: 'notice', level: 'error', message: `traces are not exported: ${unusable}` })
-    return null
+  } catch (error) {
+    // The calls matter more than what is told of them.
+    const detail = { error: error instanceof Error ? error.name : typeof error }
+    parts.tell({
+      type: 'notice',
+      level: 'error',
+      message: 'traces are not exported: OpenTelemetry failed to start',
+      detail,
+    })
   }
-  return new ExportedTraces(environment, parts)
+  return null
 }
 
 class ExportedTraces implements Traces {

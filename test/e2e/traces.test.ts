@@ -1,5 +1,6 @@
 import { createServer } from 'node:net'
 import { describe, expect } from 'vitest'
+import { rawCall } from './harness/client.js'
 import { OtlpReceiver, type Span } from './harness/otlp-receiver.js'
 import { ample, type Document, quickRetry, upstreamDoc } from './harness/policies.js'
 import { freePort } from './harness/ports.js'
@@ -178,6 +179,28 @@ describe.concurrent('traces over OTLP', () => {
     expect(spans().map(span => span.status)).toEqual([0, 0])
     expect(byKind(spans(), SERVER)[0]?.attributes['http.response.status_code']).toBeUndefined()
     expect(byKind(spans(), CLIENT)[0]?.attributes['forbear.attempt.result']).toBe('aborted')
+  })
+
+  test('show the opening of a WebSocket and of a tunnel, whose upstream is told of the former', async ({ stage }) => {
+    const heads: string[] = []
+    const raw = await stage.rawUpstream((socket, head) => {
+      heads.push(head)
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')
+    })
+    const { sidecar, collector } = await traced(stage, [upstreamDoc('u', raw.url)])
+    const fields = `Host: a\r\ntraceparent: ${SAMPLED}`
+    const upgrade = 'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: x3JJHMbDL1EzLkh9GBhXDw=='
+    await rawCall(sidecar.port, `GET /u/socket?secret HTTP/1.1\r\n${fields}\r\n${upgrade}\r\n\r\n`)
+    const [opening] = byKind(await collector.trace(TRACE, 2), CLIENT)
+    expect(heads[0]).toContain(`00-${TRACE}-${opening?.spanId}-01`)
+    expect(opening?.attributes).toMatchObject({ 'http.response.status_code': 101, 'url.full': `${raw.url}/socket` })
+    const authority = raw.url.slice('http://'.length)
+    await rawCall(sidecar.port, `CONNECT ${authority} HTTP/1.1\r\n${fields}\r\n\r\n`)
+    const [, tunnel] = byKind(await collector.trace(TRACE, 4), CLIENT)
+    expect(tunnel?.name).toBe('CONNECT')
+    expect(tunnel?.attributes).toMatchObject({ 'server.port': raw.port, 'forbear.attempt.result': 'response' })
+    expect(tunnel?.attributes).not.toHaveProperty('url.full')
+    expect(sidecar.errorLines()).toEqual([])
   })
 
   test('of the last calls are flushed when the sidecar ends', async ({ stage }) => {
