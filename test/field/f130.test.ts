@@ -1,11 +1,11 @@
 /** F130 linkerd/linkerd2#1378, apache/shenyu#6671, zsais/go-gin-prometheus#36 */
 import { METHODS } from 'node:http'
-import { connect } from 'node:net'
 import { describe, expect } from 'vitest'
 import { upstreamDoc } from '../e2e/harness/policies.js'
 import type { Sidecar } from '../e2e/harness/sidecar.js'
 import { test } from '../e2e/harness/stage.js'
 import { until } from '../e2e/harness/time.js'
+import { pipelined } from './support/pipelined.js'
 
 const CALLS = 10_000
 const LANES = 20
@@ -29,26 +29,6 @@ function odd(n: number): string {
   return `${method} ${target} HTTP/1.1\r\n${fields.join('\r\n')}\r\nContent-Length: 0\r\n\r\n`
 }
 
-/** Sends them on one connection, each when the one before it has its answer, as fast as they are taken. */
-function sendAll(port: number, requests: readonly string[]): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const socket = connect(port, '127.0.0.1', () => socket.write(requests.join(''), 'latin1'))
-    let seen = 0
-    socket.setEncoding('latin1')
-    let rest = ''
-    socket.on('data', (text: string) => {
-      rest += text
-      const heads = rest.split('HTTP/1.1 ')
-      rest = heads.pop() ?? ''
-      seen += heads.length - 1 + (heads[0] === '' ? 0 : 1)
-      rest = `HTTP/1.1 ${rest}`
-      if (seen >= requests.length - 1) socket.end()
-    })
-    socket.on('error', reject)
-    socket.on('close', () => resolve())
-  })
-}
-
 async function handled(sidecar: Sidecar): Promise<number> {
   return (await sidecar.metrics()).sum('forbear_requests_total')
 }
@@ -65,12 +45,12 @@ describe.each([
     const wave = (from: number, to: number) => Array.from({ length: to - from }, (_each, at) => odd(from + at))
     // Each kind of request has been seen once: all methods, every place to be found and not found.
     const first = 30 * SAFE.length
-    await sendAll(sidecar.port, wave(0, first))
+    await pipelined(sidecar.port, wave(0, first))
     await until('the first are counted', async () => (await handled(sidecar)) >= first)
     const before = (await sidecar.metrics()).ownSeries()
     const lanes = Array.from({ length: LANES }, (_each, lane) => {
       const size = CALLS / LANES
-      return sendAll(sidecar.port, wave(first + lane * size, first + (lane + 1) * size))
+      return pipelined(sidecar.port, wave(first + lane * size, first + (lane + 1) * size))
     })
     await Promise.all(lanes)
     await until('all are counted', async () => (await handled(sidecar)) >= first + CALLS)

@@ -1,9 +1,10 @@
 /** F133 pinojs/pino#2054, #1705 */
 import { describe, expect } from 'vitest'
 import { test } from '../e2e/harness/stage.js'
-import { endingSidecar, linesWith, logMegabyte, readSlowly } from './support/ending-sidecar.js'
+import { endingSidecar, linesWith, logLines, readSlowly } from './support/ending-sidecar.js'
 
-const CALLS = 700
+/** Together 1 MB. */
+const CALLS = 750
 
 describe.concurrent('F133 the last lines of a sidecar whose output is read slowly', () => {
   for (const end of ['throw', 'reject'] as const) {
@@ -12,7 +13,7 @@ describe.concurrent('F133 the last lines of a sidecar whose output is read slowl
     }) => {
       const sidecar = await endingSidecar(stage, end)
       sidecar.child.stdout?.pause()
-      await logMegabyte(sidecar, CALLS)
+      await logLines(sidecar, CALLS)
       sidecar.signal('SIGUSR2')
       readSlowly(sidecar)
       expect((await sidecar.exitWithin(20_000)).code).toBe(1)
@@ -25,7 +26,7 @@ describe.concurrent('F133 the last lines of a sidecar whose output is read slowl
   test('after 1 MB of others and a drain are all there, and the exit code is 0', async ({ stage }) => {
     const sidecar = await endingSidecar(stage, '')
     sidecar.child.stdout?.pause()
-    await logMegabyte(sidecar, CALLS)
+    await logLines(sidecar, CALLS)
     sidecar.signal('SIGTERM')
     readSlowly(sidecar)
     expect((await sidecar.exitWithin(20_000)).code).toBe(0)
@@ -41,7 +42,7 @@ describe.concurrent('F133 an output that nobody reads', () => {
     const sidecar = await endingSidecar(stage, '')
     sidecar.child.stdout?.pause()
     // More than is kept for a reader that is behind.
-    await logMegabyte(sidecar, 5 * CALLS)
+    await logLines(sidecar, 5 * CALLS)
     expect((await sidecar.call('/u/still')).status).toBe(200)
     expect(await sidecar.health('/livez')).toBe(200)
     sidecar.child.stdout?.resume()
@@ -62,7 +63,7 @@ describe.concurrent('F133 an output that nobody reads', () => {
     test(`holds up the end by ${how} for a few seconds and no longer`, async ({ stage }) => {
       const sidecar = await endingSidecar(stage, 'throw')
       sidecar.child.stdout?.pause()
-      await logMegabyte(sidecar, CALLS)
+      await logLines(sidecar, CALLS)
       sidecar.signal(signal)
       // `close` comes when the output is read to its end; the process itself must be gone before.
       const exited = new Promise<number | null>(resolve => sidecar.child.once('exit', resolve))

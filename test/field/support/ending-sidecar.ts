@@ -1,7 +1,7 @@
 import { upstreamDoc } from '../../e2e/harness/policies.js'
 import type { Sidecar } from '../../e2e/harness/sidecar.js'
 import type { Stage } from '../../e2e/harness/stage.js'
-import { until } from '../../e2e/harness/time.js'
+import { pipelined } from './pipelined.js'
 
 const ENDS = new URL('../fixtures/ends.mjs', import.meta.url).href
 
@@ -12,13 +12,10 @@ export async function endingSidecar(stage: Stage, end: string, through: readonly
   return stage.sidecar([upstreamDoc('u', upstream.url)], ['--drain-period', '5s'], { env, through })
 }
 
-/** About 1 MB of access log; resolves when all are answered. */
-export async function logMegabyte(sidecar: Sidecar, calls = 700): Promise<void> {
-  const path = `/u/${'x'.repeat(1200)}`
-  for (let n = 0; n < calls; n += 50) {
-    const answers = await Promise.all(Array.from({ length: 50 }, () => sidecar.call(path)))
-    if (answers.some(({ status }) => status !== 200)) throw new Error('a call failed')
-  }
+/** So many access-log lines of 1.4 kB; resolves when all calls are answered. */
+export function logLines(sidecar: Sidecar, count: number): Promise<void> {
+  const request = `GET /u/${'x'.repeat(1200)} HTTP/1.1\r\nHost: a\r\n\r\n`
+  return pipelined(sidecar.port, new Array<string>(count).fill(request))
 }
 
 /** From now on its output is read in small pieces with rests, as a log collector that is behind does. */
@@ -32,7 +29,3 @@ export function readSlowly(sidecar: Sidecar): void {
 }
 
 export const linesWith = (sidecar: Sidecar, msg: string) => sidecar.logs.filter(line => line['msg'] === msg)
-
-export function settled(sidecar: Sidecar): Promise<unknown> {
-  return until('the sidecar has exited', () => sidecar.exit !== null, 20_000)
-}
