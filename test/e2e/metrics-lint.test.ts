@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { lint } from '../telemetry/prom-lint.js'
-import { call, rawCall } from './harness/client.js'
+import { call, lastCall } from './harness/client.js'
 import { ample, quickRetry, upstreamDoc } from './harness/policies.js'
 import { test } from './harness/stage.js'
 import { until } from './harness/time.js'
@@ -22,7 +22,7 @@ describe('the metrics of a running sidecar', () => {
     ])
     for (const path of ['/bad/x', '/bad/y', '/bad/own', '/late/x', '/jobs/x', '/nowhere']) await sidecar.call(path)
     await sidecar.call('/bad/z', { method: 'PUT', body: 'x' })
-    await rawCall(sidecar.port, 'no HTTP\r\n\r\n')
+    await lastCall(sidecar.port, 'no HTTP\r\n\r\n')
     await sidecar.admin('/upstreams/late/breaker?set=open', { method: 'POST' })
     await sidecar.call('/late/y')
     await until('all is counted', async () => (await sidecar.metrics()).sum('forbear_hedges_total') === 1)

@@ -12,7 +12,7 @@ import {
   OWN_REASONS,
   UNANSWERED_OUTCOMES,
 } from '../../src/core/reasons.js'
-import { type CallOptions, rawCall } from './harness/client.js'
+import { type CallOptions, lastCall } from './harness/client.js'
 import { ample, type Document, quickRetry, temporary, toYaml, upstreamDoc } from './harness/policies.js'
 import { freePort } from './harness/ports.js'
 import type { LogLine, Sidecar } from './harness/sidecar.js'
@@ -85,7 +85,7 @@ const sends =
   (bytes: string): Drive =>
   async scene => {
     const sidecar = await scene.sidecar()
-    const text = await rawCall(sidecar.port, bytes)
+    const text = await lastCall(sidecar.port, bytes)
     return { sidecar, header: /^forbear-outcome: (.*)\r$/im.exec(text)?.[1] ?? null }
   }
 
@@ -123,7 +123,7 @@ const appStalls: Drive = async scene => {
   scene.upstream.plays({})
   const sidecar = await scene.sidecar({ timeouts: { idle: '200ms' } })
   const head = 'POST /u/x HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nhalf'
-  const text = await rawCall(sidecar.port, head, 3_000)
+  const text = await lastCall(sidecar.port, head)
   return { sidecar, header: /^forbear-outcome: (.*)\r$/im.exec(text)?.[1] ?? null }
 }
 
@@ -324,8 +324,8 @@ describe('bytes that are no request', () => {
   test('are counted by the reason of their answer, on the port of an upstream as its own', async ({ stage }) => {
     const port = await freePort()
     const sidecar = await stage.sidecar([upstreamDoc('u', 'http://127.0.0.1:9', { listen: `127.0.0.1:${port}` })])
-    expect(await rawCall(port, 'GET / HTTP/1.1\r\nHost: a\r\nExpect: tea\r\n\r\n')).toMatch(/^HTTP\/1.1 400 /)
-    expect(await rawCall(sidecar.port, 'no HTTP at all\r\n\r\n')).toMatch(/^HTTP\/1.1 400 /)
+    expect(await lastCall(port, 'GET / HTTP/1.1\r\nHost: a\r\nExpect: tea\r\n\r\n')).toMatch(/^HTTP\/1.1 400 /)
+    expect(await lastCall(sidecar.port, 'no HTTP at all\r\n\r\n')).toMatch(/^HTTP\/1.1 400 /)
     const metrics = await sidecar.metrics()
     const refused = { method: 'OTHER', code: '4xx', outcome: 'bad-request' }
     expect(metrics.sum('forbear_requests_total', { ...refused, upstream: 'u' })).toBe(1)

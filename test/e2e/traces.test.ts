@@ -190,12 +190,12 @@ describe.concurrent('traces over OTLP', () => {
     const { sidecar, collector } = await traced(stage, [upstreamDoc('u', raw.url)])
     const fields = `Host: a\r\ntraceparent: ${SAMPLED}`
     const upgrade = 'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: x3JJHMbDL1EzLkh9GBhXDw=='
-    await rawCall(sidecar.port, `GET /u/socket?secret HTTP/1.1\r\n${fields}\r\n${upgrade}\r\n\r\n`)
+    await rawCall(sidecar.port, `GET /u/socket?secret HTTP/1.1\r\n${fields}\r\n${upgrade}\r\n\r\n`, 3_000)
     const [opening] = byKind(await collector.trace(TRACE, 2), CLIENT)
     expect(heads[0]).toContain(`00-${TRACE}-${opening?.spanId}-01`)
     expect(opening?.attributes).toMatchObject({ 'http.response.status_code': 101, 'url.full': `${raw.url}/socket` })
     const authority = raw.url.slice('http://'.length)
-    await rawCall(sidecar.port, `CONNECT ${authority} HTTP/1.1\r\n${fields}\r\n\r\n`)
+    await rawCall(sidecar.port, `CONNECT ${authority} HTTP/1.1\r\n${fields}\r\n\r\n`, 3_000)
     const [, tunnel] = byKind(await collector.trace(TRACE, 4), CLIENT)
     expect(tunnel?.name).toBe('CONNECT')
     expect(tunnel?.attributes).toMatchObject({ 'server.port': raw.port, 'forbear.attempt.result': 'response' })
