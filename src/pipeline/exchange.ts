@@ -9,14 +9,14 @@ import { answerFieldsOf } from './answer-fields.js'
 import { type RunFailure, returnTurn } from './attempt-report.js'
 import { AttemptRun } from './attempt-run.js'
 import { DeadlineTimer } from './deadline-timer.js'
-import { type Ending, endGivenUp, endStopped, outcomeOf, settle } from './endings.js'
+import { type Ending, endGivenUp, endStopped, settle, settleFinal } from './endings.js'
 import type { ExchangeDeps } from './exchange-deps.js'
 import { mayHedge } from './hedge-step.js'
 import type { Lane } from './lane.js'
 import { type Poll, pollOf } from './poll.js'
 import type { AppListener, Downstream, ResponseHead } from './ports.js'
 import { Race } from './race.js'
-import { reportDenied, reportFinished, reportRetry, reportStopped } from './report.js'
+import { reportDenied, reportFinished, reportRetry } from './report.js'
 import { type RequestFacts, readRequestFacts } from './request-facts.js'
 import { RetryMemory } from './retry-memory.js'
 import { nextStep, stoppedBeforeSending } from './retry-step.js'
@@ -160,8 +160,7 @@ export class Exchange implements AppListener, Call, ActiveCall, RunOwner {
   onHead(run: AttemptRun, head: ResponseHead, facts: AttemptFacts): void {
     this.#run = run
     if (this.poll?.onHead(run, head, facts)) return
-    if (facts.stop !== null) reportStopped(this, facts.stop)
-    if (!facts.retryable) return settle(this, run, head, outcomeOf(facts, run.hedge), null)
+    if (!facts.retryable) return settleFinal(this, run, head, facts)
     const step = nextStep(this, this.remember(), facts, null)
     if (step.retry) {
       this.remember().hold(run, head)

@@ -26,14 +26,12 @@ export type TraceSdk = typeof import('@opentelemetry/sdk-trace-base')
 export type TraceApi = typeof import('@opentelemetry/api')
 export type Resources = typeof import('@opentelemetry/resources')
 
-const load = createRequire(import.meta.url)
-
 /** Where to, with what headers and how often: OpenTelemetry's packages read that of the process's environment themselves. */
 export function createSpanExport(environment: Environment, events: ExportEvents): SpanExport {
-  const api = load('@opentelemetry/api') as TraceApi
-  const sdk = load('@opentelemetry/sdk-trace-base') as TraceSdk
-  const resources = load('@opentelemetry/resources') as Resources
-  const { OTLPTraceExporter } = load('@opentelemetry/exporter-trace-otlp-http') as Otlp
+  const api = createRequire(import.meta.url)('@opentelemetry/api') as TraceApi
+  const sdk = createRequire(import.meta.url)('@opentelemetry/sdk-trace-base') as TraceSdk
+  const resources = createRequire(import.meta.url)('@opentelemetry/resources') as Resources
+  const { OTLPTraceExporter } = createRequire(import.meta.url)('@opentelemetry/exporter-trace-otlp-http') as Otlp
   const ids = new sdk.RandomIdGenerator()
   const sampler = samplerOf(sdk, environment)
   const maxQueueSize = maxQueued(environment)
