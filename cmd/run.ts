@@ -13,7 +13,8 @@ interface RunFlags {
   readonly unmatched: 'refuse' | 'tunnel'
   readonly maxConnections: number
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error'
-  readonly accessLog: 'all' | 'errors' | 'off'
+  readonly accessLog: 'all' | 'sampled' | 'errors' | 'off'
+  readonly accessLogSample: number
   /** ms */
   readonly drainPeriod: number
   /** ms */
@@ -40,14 +41,21 @@ export function registerRun(program: Command): void {
     )
     .addOption(
       flag('--max-connections <number>', 'open connections of the app to each address')
-        .argParser(connections)
+        .argParser(wholeNumber)
         .default(10_000),
     )
     .addOption(
       flag('--log-level <level>', 'least level logged').choices(['debug', 'info', 'warn', 'error']).default('info'),
     )
     .addOption(
-      flag('--access-log <which>', 'which requests are logged').choices(['all', 'errors', 'off']).default('all'),
+      flag('--access-log <which>', 'which requests are logged')
+        .choices(['all', 'sampled', 'errors', 'off'])
+        .default('all'),
+    )
+    .addOption(
+      flag('--access-log-sample <number>', 'with sampled: one of so many plain requests')
+        .argParser(wholeNumber)
+        .default(100),
     )
     .addOption(
       flag('--drain-period <duration>', 'longest time between SIGTERM and exit')
@@ -79,9 +87,9 @@ function loopbackOnly(listen: string): boolean {
   return 'error' in address || address.hosts.every(isLoopback)
 }
 
-function connections(text: string): number {
+function wholeNumber(text: string): number {
   const number = /^\d{1,7}$/.test(text) ? Number(text) : 0
-  if (number < 1) throw new InvalidArgumentError('write a whole number from 1, such as 10000.')
+  if (number < 1) throw new InvalidArgumentError('write a whole number from 1, such as 100.')
   return number
 }
 
@@ -98,6 +106,7 @@ async function run(flags: RunFlags & { readonly policies: string }): Promise<num
       maxConnections: flags.maxConnections,
       logLevel: flags.logLevel,
       accessLog: flags.accessLog,
+      accessLogSample: flags.accessLogSample,
       drainPeriodMs: flags.drainPeriod,
       drainQuietMs: flags.drainQuiet,
       pretty: process.stdout.isTTY === true,

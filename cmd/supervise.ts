@@ -1,5 +1,8 @@
 import type { Sidecar } from '../src/app.js'
 
+/** What is still held when all is closed (an export that a collector does not answer) keeps the process so long, ms. */
+const LAST_MS = 1000
+
 /**
  * SIGTERM drains, SIGINT (Ctrl-C) ends as soon as nothing is in flight, a second one of either ends at once; SIGHUP
  * reads the policies again. Resolves with the exit code.
@@ -16,7 +19,9 @@ export async function superviseSidecar(sidecar: Pick<Sidecar, 'stop' | 'reload' 
   process.on('SIGINT', onSignal)
   process.on('SIGHUP', onHangUp)
   try {
-    return await sidecar.closed
+    const code = await sidecar.closed
+    setTimeout(() => process.exit(code), LAST_MS).unref()
+    return code
   } finally {
     process.off('SIGTERM', onSignal)
     process.off('SIGINT', onSignal)

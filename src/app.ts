@@ -36,6 +36,7 @@ import { keepLastWords } from './telemetry/last-words.js'
 import { createLogSink, type LogSink } from './telemetry/log.js'
 import { createMetrics } from './telemetry/metrics.js'
 import type { SidecarStatus } from './telemetry/status.js'
+import { createTracing, type Traces } from './telemetry/tracing.js'
 
 export { ConfigurationError, type Sidecar, type SidecarOptions } from './sidecar.js'
 export { BindError }
@@ -46,7 +47,8 @@ export async function startSidecar(options: SidecarOptions): Promise<Sidecar> {
   const { messages } = loaded
   const snapshot = loaded.ok ? loaded.snapshot : loaded.partial
   if (snapshot === undefined) throw new ConfigurationError(messages)
-  const log = createLogSink({ level: options.logLevel, accessLog: options.accessLog, pretty: options.pretty ?? false })
+  const { logLevel: level, accessLog, accessLogSample, pretty = false } = options
+  const log = createLogSink({ level, accessLog, accessLogSample, pretty })
   const runtime = new Runtime(options, log, { snapshot, whole: loaded.ok, messages }, load)
   const addresses = await runtime.start()
   return {
@@ -64,6 +66,9 @@ interface First {
   readonly messages: readonly PolicyMessage[]
 }
 
+/** The spans of the last calls get so long to reach their collector. */
+const TRACE_FLUSH_MS = 2000
+
 /** One running sidecar. */
 class Runtime {
   readonly closed: Promise<number>
@@ -71,6 +76,7 @@ class Runtime {
   readonly #options: SidecarOptions
   readonly #clock = new SystemClock()
   readonly #sink: EventSink
+  readonly #traces: Traces | null
   readonly #resolver = new Resolver(this.#clock)
   readonly #tls = new TlsContexts(this.#clock, notice => this.#sink.emit(notice))
   readonly #tools = { resolver: this.#resolver, tls: this.#tls, clock: this.#clock }
@@ -100,7 +106,8 @@ class Runtime {
     const status = () => this.#status()
     const metrics = createMetrics({ status })
     const observer = new Observer({ clock: this.#clock, status, tallies: metrics.tallies })
-    this.#sink = fanOut([log, metrics, observer])
+    this.#traces = createTracing(process.env, { clock: this.#clock, tell: notice => log.emit(notice) })
+    this.#sink = fanOut([log, metrics, observer, ...(this.#traces === null ? [] : [this.#traces])])
     const pseudonym = `forbear-${randomBytes(4).toString('hex')}`
     this.#transport.reconcile(snapshot)
     this.#parking = this.#createParking(pseudonym)
@@ -185,6 +192,7 @@ class Runtime {
         pseudonym,
         sink: this.#sink,
         parking: this.#parking,
+        tracing: this.#traces,
         transport: new FaultTransport(this.#transport, clock),
         newKey: randomUUID,
         fallbackFile: path => files.read(path),
@@ -223,7 +231,7 @@ class Runtime {
   #status(): SidecarStatus {
     const [pipeline, record, listeners, tls] = [this.#pipeline, this.#record, this.#listeners, this.#tls]
     const [parked, draining] = [this.#parking.status(), this.#phase === 'stopping']
-    return sidecarStatus({ pipeline, record, listeners, tls, parked, draining })
+    return sidecarStatus({ pipeline, record, listeners, tls, parked, draining, traces: this.#traces?.status() })
   }
 
   async #close(): Promise<void> {
@@ -231,12 +239,9 @@ class Runtime {
     this.#pipeline.drain()
     await this.#parking.close()
     this.#pipeline.dispose()
-    await Promise.allSettled([
-      this.watcher.close(),
-      this.#transport.destroy(),
-      this.#admin.close(),
-      this.#health.close(),
-    ])
+    const others = [this.watcher, this.#admin, this.#health].map(part => part.close())
+    await Promise.allSettled([this.#transport.destroy(), ...others])
+    await this.#traces?.close(TRACE_FLUSH_MS)
     this.#forgetLastWords()
     this.#end(0)
   }

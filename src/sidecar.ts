@@ -16,6 +16,8 @@ export interface SidecarOptions {
   readonly maxConnections?: number
   readonly logLevel: LogLevel
   readonly accessLog: AccessLog
+  /** With `sampled`, one of so many plain requests is logged. Default 100. */
+  readonly accessLogSample?: number
   readonly drainPeriodMs: number
   /** Without a call for so long, the app is taken to be done. Default: 2 s. */
   readonly drainQuietMs?: number

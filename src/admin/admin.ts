@@ -1,6 +1,7 @@
 /** The admin port: all of the health port, what is in force, and the verbs that change it. Loopback only. */
 import { isLoopback, type ListenAddress } from '../core/listen-address.js'
 import type { ParkedCalls } from '../park/views.js'
+import type { MetricsSource } from '../telemetry/metrics.js'
 import type { SidecarStatus } from '../telemetry/status.js'
 import { type AdminActions, verbAt } from './actions.js'
 import { type Answer, json, methodNotAllowed, problem } from './answer.js'
@@ -13,6 +14,7 @@ import { isForeignHost, isForeignOrigin } from './same-host.js'
 import { statusView } from './status-view.js'
 
 export interface AdminDeps extends HealthDeps {
+  readonly metrics: MetricsSource
   readonly status: () => SidecarStatus
   /** Effective policies; sets, maps and Infinity are fine. */
   readonly policies: () => unknown
@@ -29,7 +31,7 @@ export interface AdminDeps extends HealthDeps {
 export function createAdminServer(deps: AdminDeps): ManagedServer {
   const pages = new Map<string, Page>([
     ...healthPages(deps),
-    ['/status', () => json(statusView(deps.status()))],
+    ['/status', () => json(statusView(deps.status(), upstream => deps.metrics.counts(upstream)))],
     ['/policies', () => json(deps.policies())],
   ])
   let dashboard: Promise<Dashboard> | null = null

@@ -12,7 +12,7 @@ export interface HealthDeps {
    * reason to leave `ready`: a sidecar that is taken out of service for it makes the outage worse.
    */
   readonly phase: () => 'starting' | 'ready' | 'stopping'
-  readonly metrics: MetricsSource
+  readonly metrics: Pick<MetricsSource, 'scrape'>
 }
 
 export type Page = () => Answer | Promise<Answer>

@@ -2,7 +2,7 @@ import type { ParkedStatus } from '../core/park.js'
 import type { Snapshot } from '../core/snapshot.js'
 import type { Pipeline } from '../pipeline/pipeline.js'
 import type { PolicyRecord } from '../policy/policy-record.js'
-import type { ListenerStatus, SidecarStatus, TlsStatus } from '../telemetry/status.js'
+import type { ListenerStatus, SidecarStatus, TlsStatus, TraceStatus } from '../telemetry/status.js'
 
 export interface StatusParts {
   readonly pipeline: Pick<Pipeline, 'snapshot' | 'switches' | 'statuses' | 'unmatchedTunnels'>
@@ -11,10 +11,12 @@ export interface StatusParts {
   readonly tls: { statuses(snapshot: Snapshot): ReadonlyMap<string, TlsStatus> }
   readonly draining: boolean
   readonly parked: ParkedStatus | undefined
+  readonly traces: TraceStatus | undefined
 }
 
 /** Everything that an operator may see of now. */
-export function sidecarStatus({ pipeline, record, listeners, tls, draining, parked }: StatusParts): SidecarStatus {
+export function sidecarStatus(parts: StatusParts): SidecarStatus {
+  const { pipeline, record, listeners, tls, draining, parked, traces } = parts
   const { snapshot, switches, unmatchedTunnels } = pipeline
   return {
     generation: snapshot.generation,
@@ -27,6 +29,7 @@ export function sidecarStatus({ pipeline, record, listeners, tls, draining, park
     faults: switches.faultsOn ? 'on' : 'off',
     ...(parked !== undefined && { parked }),
     upstreams: pipeline.statuses(),
+    ...(traces !== undefined && { traces }),
     ...(unmatchedTunnels !== null && { unmatchedTunnels }),
     listeners: listeners.statuses(),
     tls: tls.statuses(snapshot),

@@ -1,10 +1,15 @@
+import type { Counts } from '../telemetry/counts.js'
 import type { SidecarStatus, UpstreamStatus } from '../telemetry/status.js'
 
-/** `/status`: upstreams by name, each with its own port and its routes that have instances of their own. */
-export function statusView({ listeners, tls, ...status }: SidecarStatus) {
+/**
+ * `/status`: upstreams by name, each with its own port, its counts and its routes that have instances of their own.
+ * `counts`: of an upstream; `null` = of requests that matched none.
+ */
+export function statusView({ listeners, tls, ...status }: SidecarStatus, counts: (upstream: string | null) => Counts) {
   const rows = status.upstreams
   return {
     ...status,
+    unrouted: { counts: counts(null) },
     noPolicy: Object.fromEntries(status.noPolicy.map(name => [name, { listen: listeners.get(name) ?? null }])),
     upstreams: Object.fromEntries(
       rows
@@ -13,6 +18,7 @@ export function statusView({ listeners, tls, ...status }: SidecarStatus) {
           row.name,
           {
             ...view(row),
+            counts: counts(row.name),
             listen: listeners.get(row.name) ?? null,
             tls: tls.get(row.name) ?? null,
             routes: routesOf(row.name, rows),

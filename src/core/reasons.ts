@@ -48,16 +48,21 @@ export type UnansweredOutcome = (typeof UNANSWERED_OUTCOMES)[number]
 export type Outcome = DeliveredOutcome | OwnReason | UnansweredOutcome
 
 /** Why a further attempt was not made; `forbear_retries_denied_total{reason}`. */
-export type DenialReason =
-  | 'not-repeatable'
-  | 'body-too-large'
-  | 'retries-exhausted'
-  | 'retry-after-too-long'
-  | 'deadline'
-  | 'breaker-open'
-  | 'budget-exhausted'
-  | 'layer'
-  | 'retries-off'
+export const DENIAL_REASONS = [
+  'not-repeatable',
+  'body-too-large',
+  'retries-exhausted',
+  'retry-after-too-long',
+  'deadline',
+  'breaker-open',
+  'budget-exhausted',
+  'layer',
+  // The upstream forbids it (`x-envoy-overloaded`, `grpc-retry-pushback-ms`); the answer is delivered as it is.
+  'pushback',
+  'retries-off',
+] as const
+
+export type DenialReason = (typeof DENIAL_REASONS)[number]
 
 /**
  * What became of a hedge; `forbear_hedges_total{result}`. It was sent, and its answer was the first good one
@@ -66,15 +71,18 @@ export type DenialReason =
 export const HEDGE_RESULTS = ['won', 'lost', 'failed', 'aborted', 'observed'] as const
 
 /** Why one that was due was not sent. */
-export type HedgeDenial =
-  | 'retries-exhausted'
-  | 'deadline'
-  | 'breaker-open'
-  | 'gate-closed'
-  | 'overloaded'
-  | 'budget-exhausted'
-  | 'retries-off'
-  | 'draining'
+export const HEDGE_DENIALS = [
+  'retries-exhausted',
+  'deadline',
+  'breaker-open',
+  'gate-closed',
+  'overloaded',
+  'budget-exhausted',
+  'retries-off',
+  'draining',
+] as const
+
+export type HedgeDenial = (typeof HEDGE_DENIALS)[number]
 
 export type HedgeResult = (typeof HEDGE_RESULTS)[number] | HedgeDenial
 
@@ -82,4 +90,6 @@ export type HedgeResult = (typeof HEDGE_RESULTS)[number] | HedgeDenial
  * What became of an answer to a poll; `forbear_polls_total{result}`. It was the one waited for (`done`), one that ends the
  * polling (`final`), or said "not yet": another poll followed (`repeated`), or the app got it (`pending`).
  */
-export type PollResult = 'done' | 'final' | 'repeated' | 'pending'
+export const POLL_RESULTS = ['done', 'final', 'repeated', 'pending'] as const
+
+export type PollResult = (typeof POLL_RESULTS)[number]

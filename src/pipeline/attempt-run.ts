@@ -2,8 +2,9 @@ import type { Timer } from '../clock/clock.js'
 import type { BreakerPermit, SettledOutcome } from '../core/breaker-rules.js'
 import { classifyFailure, type FailureKind } from '../core/classify.js'
 import type { Outcome } from '../core/reasons.js'
+import type { AttemptTrace } from '../core/request-trace.js'
 import type { AttemptFinished } from '../telemetry/events.js'
-import { attemptFields } from './attempt-fields.js'
+import { attemptRequest } from './attempt-fields.js'
 import {
   classifyHead,
   deadlineOutcome,
@@ -28,6 +29,7 @@ export class AttemptRun implements AttemptListener, Running {
   readonly #owner: RunOwner
   readonly #permit: BreakerPermit
   readonly #number: number
+  readonly #trace: AttemptTrace | null
   #startMs: number
   #sentMs: number | null = null
   #attempt: Attempt | null = null
@@ -44,6 +46,7 @@ export class AttemptRun implements AttemptListener, Running {
     this.#owner = owner
     this.#permit = permit
     this.#number = exchange.attempts
+    this.#trace = exchange.facts.trace?.attempt(exchange.attempts, hedge, nowMs) ?? null
     this.#startMs = nowMs
     exchange.paced = false
     exchange.lane.limiter.take()
@@ -67,20 +70,8 @@ export class AttemptRun implements AttemptListener, Running {
   }
 
   start(avoid: readonly object[] = this.#exchange.memory?.avoid ?? NONE): void {
-    const { deps, upstream, downstream, policy } = this.#exchange
-    this.#attempt = deps.transport.send(
-      {
-        upstream,
-        downstream,
-        set: attemptFields(this.#exchange, this.#startMs),
-        avoid,
-        fresh: this.#fresh,
-        connectTimeoutMs: policy.timeouts.connectMs,
-        idleTimeoutMs: policy.timeouts.idleMs,
-        fault: deps.nextFault(this.#exchange),
-      },
-      this,
-    )
+    const request = attemptRequest(this.#exchange, this.#startMs, this.#trace, avoid, this.#fresh)
+    this.#attempt = this.#exchange.deps.transport.send(request, this)
   }
 
   onSent(): void {
@@ -232,6 +223,7 @@ export class AttemptRun implements AttemptListener, Running {
 
   #report(result: AttemptFinished['result'], nowMs: number): void {
     reportAttempt(this.#exchange, this.#number, this.#status, result, nowMs - this.#startMs)
+    if (this.#trace !== null) this.#trace.end = { atMs: nowMs, status: this.#status || null, result }
   }
 
   #leaveWire(): void {

@@ -7,7 +7,7 @@ import type { AttemptRun } from './attempt-run.js'
 import type { Exchange } from './exchange.js'
 import { parkInstead } from './parking.js'
 import type { HeldResponse, ResponseHead } from './ports.js'
-import { reportPoll } from './report.js'
+import { reportPoll, reportStopped } from './report.js'
 import { FULL_ROOM_RETRY_MS } from './wait.js'
 
 const UTF_8 = new TextEncoder()
@@ -23,6 +23,12 @@ export interface Ending {
 export function outcomeOf(facts: Pick<AttemptFacts, 'stop'>, hedge: boolean): DeliveredOutcome {
   if (facts.stop === 'exhausted') return 'layer'
   return hedge && facts.stop === null ? 'hedge-won' : 'delivered'
+}
+
+/** It is not worth another attempt, or must not have one. */
+export function settleFinal(exchange: Exchange, run: AttemptRun, head: ResponseHead, facts: AttemptFacts): void {
+  if (facts.stop !== null) reportStopped(exchange, facts.stop)
+  settle(exchange, run, head, outcomeOf(facts, run.hedge), null)
 }
 
 /** No further attempt follows this answer: the call is parked, or the app gets the policy's fallback or the answer. */

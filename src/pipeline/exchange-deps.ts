@@ -2,6 +2,7 @@ import type { Clock } from '../clock/clock.js'
 import type { Fault } from '../core/fault.js'
 import type { PollSettings } from '../core/poll.js'
 import type { DenialReason, HedgeDenial } from '../core/reasons.js'
+import type { Tracing } from '../core/request-trace.js'
 import type { EventSink } from '../telemetry/events.js'
 import type { Exchange } from './exchange.js'
 import type { Parking } from './parking.js'
@@ -17,6 +18,8 @@ export interface ExchangeDeps {
   /** A new idempotency key. */
   readonly newKey: () => string
   readonly parking: Parking | null
+  /** `null` unless traces are exported. */
+  readonly tracing: Tracing | null
   /** The operator's kill switch. */
   retriesOff(): boolean
   /** What a fallback's file holds, or `null` when it cannot be read. */

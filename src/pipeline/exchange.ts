@@ -9,7 +9,7 @@ import { answerFieldsOf } from './answer-fields.js'
 import { type RunFailure, returnTurn } from './attempt-report.js'
 import { AttemptRun } from './attempt-run.js'
 import { DeadlineTimer } from './deadline-timer.js'
-import { type Ending, endGivenUp, endStopped, outcomeOf, settle } from './endings.js'
+import { type Ending, endGivenUp, endStopped, settle, settleFinal } from './endings.js'
 import type { ExchangeDeps } from './exchange-deps.js'
 import { mayHedge } from './hedge-step.js'
 import type { Lane } from './lane.js'
@@ -64,7 +64,7 @@ export class Exchange implements AppListener, Call, ActiveCall, RunOwner {
     readonly appPath: string,
   ) {
     this.arrivedMs = deps.clock.nowMs()
-    this.facts = readRequestFacts(downstream.method, downstream.headers, policy, deps.clock.wallMs())
+    this.facts = readRequestFacts(downstream.method, downstream.headers, policy, deps.clock.wallMs(), deps.tracing)
     this.repeatable = repeatable(this.facts.repeat.kind)
     this.mintedKey = this.facts.repeat.kind === 'generate' ? deps.newKey() : null
     this.deadline = new DeadlineTimer(deps.clock, () => (this.#run ? this.#run.onDeadline() : this.giveUp('deadline')))
@@ -161,7 +161,7 @@ export class Exchange implements AppListener, Call, ActiveCall, RunOwner {
   onHead(run: AttemptRun, head: ResponseHead, facts: AttemptFacts): void {
     this.#run = run
     if (this.poll?.onHead(run, head, facts)) return
-    if (!facts.retryable) return settle(this, run, head, outcomeOf(facts, run.hedge), null)
+    if (!facts.retryable) return settleFinal(this, run, head, facts)
     const step = nextStep(this, this.remember(), facts, null)
     if (step.retry) {
       this.remember().hold(run, head)

@@ -144,7 +144,7 @@ export class Pipeline {
     const found = this.#find(target, address)
     if ('reason' in found) {
       const answer = ownAnswer(found.reason, found)
-      this.#reportRefused({ method: request.method, path }, found, answer.body.length)
+      this.#reportRefused({ ...request, path }, found, answer.body.length)
       return { proceed: false, answer }
     }
     const { upstream } = found
@@ -240,11 +240,11 @@ export class Pipeline {
     this.#reportRefused(downstream, found, body.length)
   }
 
-  #reportRefused(request: Pick<Downstream, 'method' | 'path'>, { reason, upstream }: Nowhere, bytes: number): void {
+  #reportRefused(request: UpgradeRequest, { reason, upstream }: Nowhere, bytes: number): void {
     const { snapshot } = this
     const known = snapshot.upstreams.has(upstream ?? '') || upstream === this.#deps.unmatched?.name
     const facts = { reason, upstream: known ? upstream : null, generation: snapshot.generation, bytes }
-    reportRefused(this.#deps.sink, request, facts)
+    reportRefused(this.#deps, request, facts)
     this.#onEnd(null)
   }
 }

@@ -34,7 +34,8 @@ export function redeliveryOf(
   if (!memory.tryWithdraw(nowMs, nowMs)) return null
   const sink = { emit: (event: ForbearEvent) => emitAttempts(deps, event) }
   // A rehearsal must not make a dead one of a call that was acknowledged.
-  const ownDeps = { ...deps, sink, nextFault: () => null }
+  // The trace that it belongs to ended long ago; what the app sent of it is passed on as it was.
+  const ownDeps = { ...deps, sink, nextFault: () => null, tracing: null }
   const exchange = new Exchange(
     ownDeps,
     generation,

@@ -1,15 +1,19 @@
 import type { AttemptFacts } from '../core/classify.js'
 import type { DenialReason, HedgeResult, OwnReason, PollResult } from '../core/reasons.js'
-import type { EventSink } from '../telemetry/events.js'
+import type { RequestTrace, Tracing } from '../core/request-trace.js'
+import type { UpstreamSnapshot } from '../core/snapshot.js'
+import { loggedTraceId } from '../core/trace-context.js'
+import type { EventSink, FinishedTrace } from '../telemetry/events.js'
 import { attemptsOf } from './answer-fields.js'
 import { ownStatus } from './answers.js'
 import type { Ending } from './endings.js'
 import type { Exchange } from './exchange.js'
 import { tellSuccess } from './parking.js'
+import type { RawHeaders } from './ports.js'
 
 export function reportFinished(exchange: Exchange, ending: Ending): void {
-  const { deps, downstream } = exchange
-  if (exchange.facts.cancels !== null) tellSuccess(exchange, ending)
+  const { deps, downstream, facts } = exchange
+  if (facts.cancels !== null) tellSuccess(exchange, ending)
   deps.sink.emit({
     type: 'request-finished',
     upstream: exchange.upstream.name,
@@ -27,14 +31,20 @@ export function reportFinished(exchange: Exchange, ending: Ending): void {
     waitedMs: exchange.wait?.totalMs ?? 0,
     responseBytes: ending.bytes,
     generation: exchange.generation,
-    traceId: exchange.facts.traceId,
+    traceId: facts.traceId,
+    ...(facts.trace !== null && { trace: finishedTrace(facts.trace, exchange.upstream, downstream.path) }),
   })
+}
+
+/** `path`: as the attempts had it. */
+export function finishedTrace(request: RequestTrace, { target }: UpstreamSnapshot, path: string): FinishedTrace {
+  return { request, to: { target, path: withoutQuery(path) } }
 }
 
 /** No attempt was made, and none was waited for. */
 export function reportRefused(
-  sink: EventSink,
-  request: { readonly method: string; readonly path: string },
+  { sink, tracing }: { readonly sink: EventSink; readonly tracing: Tracing | null },
+  request: { readonly method: string; readonly path: string; readonly headers: RawHeaders },
   facts: {
     readonly reason: OwnReason
     readonly upstream: string | null
@@ -43,6 +53,7 @@ export function reportRefused(
   },
 ): void {
   const { reason, upstream, generation, bytes } = facts
+  const trace = tracing?.begin(request.headers)
   sink.emit({
     type: 'request-finished',
     upstream,
@@ -60,7 +71,8 @@ export function reportRefused(
     waitedMs: 0,
     responseBytes: bytes,
     generation,
-    traceId: null,
+    traceId: trace?.context.traceId ?? loggedTraceId(request.headers),
+    ...(trace !== undefined && { trace: { request: trace, to: null } }),
   })
 }
 
@@ -95,6 +107,12 @@ export function reportDenied(exchange: Exchange, reason: DenialReason): void {
     attempt: exchange.attempts,
     reason,
   })
+}
+
+/** The upstream, or a layer below, forbids what would be worth another attempt. */
+export function reportStopped(exchange: Exchange, stop: 'exhausted' | 'pushback'): void {
+  exchange.remember()
+  reportDenied(exchange, stop === 'exhausted' ? 'layer' : stop)
 }
 
 export function reportHedge({ deps, upstream, route }: Exchange, result: HedgeResult): void {

@@ -3,7 +3,9 @@ import { headerValue, headerValues } from '../core/headers.js'
 import { isSafe, type Repeatability, repeatability } from '../core/idempotency.js'
 import { incomingMark } from '../core/layers.js'
 import { keyOf, mayPark, type ParkSettings } from '../core/park.js'
+import type { RequestTrace, Tracing } from '../core/request-trace.js'
 import type { EffectivePolicy } from '../core/snapshot.js'
+import { loggedTraceId } from '../core/trace-context.js'
 import type { RawHeaders } from './ports.js'
 
 /** What the app's own fields say about how its request may be treated; read once, at arrival. */
@@ -27,6 +29,8 @@ export interface RequestFacts {
   readonly key: string | null
   /** 32 hex digits, or `null`. */
   readonly traceId: string | null
+  /** `null` unless traces are exported. */
+  readonly trace: RequestTrace | null
 }
 
 export function readRequestFacts(
@@ -34,10 +38,12 @@ export function readRequestFacts(
   headers: RawHeaders,
   policy: EffectivePolicy,
   wallNowMs: number,
+  tracing: Tracing | null,
 ): RequestFacts {
   const mark = incomingMark(headers, wallNowMs)
   const repeat = repeatability(method, headers, policy.retry.idempotency)
   const parking = policy.park === null ? NO_PARKING : parkFacts(policy.park, method, headers, policy, repeat)
+  const trace = tracing === null ? null : tracing.begin(headers)
   return {
     repeat,
     totalMs: tightened(policy.timeouts.totalMs, headerValue(headers, 'forbear-timeout-ms')),
@@ -45,7 +51,8 @@ export function readRequestFacts(
     layered: mark.marked,
     incomingAttempt: mark.attempt,
     incomingResend: mark.resend,
-    traceId: readTraceId(headers),
+    traceId: trace === null ? loggedTraceId(headers) : trace.context.traceId,
+    trace,
     park: parking.park,
     cancels: parking.cancels,
     key: parking.key,
@@ -66,14 +73,6 @@ function parkFacts(
   const park = mayPark(settings, method, headers, repeat) ? settings : null
   const changes = !isSafe(method) && method !== 'CONNECT'
   return { park, cancels: changes ? settings : null, key: keyOf(headers, retry.idempotency.keyHeaders) }
-}
-
-/** The trace id of a W3C `traceparent` (https://www.w3.org/TR/trace-context/ §3.2). */
-function readTraceId(headers: RawHeaders): string | null {
-  const value = headerValue(headers, 'traceparent')
-  if (value === undefined || value.length < 55) return null
-  const id = value.slice(3, 35)
-  return /^[0-9a-f]{32}$/.test(id) ? id : null
 }
 
 /** All `baggage` fields as one list, or `undefined`. */

@@ -1,12 +1,14 @@
 import type { BreakerPermit, SettledOutcome } from '../core/breaker-rules.js'
 import { classifyFailure, classifyResponse } from '../core/classify.js'
 import type { Outcome, OwnReason } from '../core/reasons.js'
+import type { AttemptTrace, RequestTrace } from '../core/request-trace.js'
 import type { EffectivePolicy, UpstreamSnapshot } from '../core/snapshot.js'
+import { loggedTraceId } from '../core/trace-context.js'
 import { throttleAdmits } from './admission.js'
 import { ownAnswer, ownStatus } from './answers.js'
 import type { ExchangeDeps } from './exchange-deps.js'
 import type { Lane } from './lane.js'
-import { withoutQuery } from './report.js'
+import { finishedTrace, withoutQuery } from './report.js'
 import { TunnelSlot } from './tunnel-slot.js'
 import type { UpgradeDecision, UpgradeGranted, UpgradeOutcome, UpgradeRequest } from './upgrade-ports.js'
 import { FULL_ROOM_RETRY_MS } from './wait.js'
@@ -39,6 +41,8 @@ export class UpgradeCall {
   readonly #context: UpgradeContext
   readonly #request: UpgradeRequest
   readonly #startMs: number
+  readonly #trace: RequestTrace | null
+  #attempt: AttemptTrace | null = null
   /** It is the one call that a gate lets through. */
   #gateProbe = false
 
@@ -46,6 +50,7 @@ export class UpgradeCall {
     this.#context = context
     this.#request = request
     this.#startMs = context.deps.clock.nowMs()
+    this.#trace = context.deps.tracing?.begin(request.headers) ?? null
   }
 
   decide(): UpgradeDecision {
@@ -71,12 +76,13 @@ export class UpgradeCall {
   #grant(permit: BreakerPermit): UpgradeGranted {
     const { policy, upstream, path, deps, lane, route, generation } = this.#context
     const facts = { upstream: upstream.name, route, method: this.#request.method, path: this.#request.path, generation }
+    this.#attempt = this.#trace?.attempt(1, false, this.#startMs) ?? null
     const slot = new TunnelSlot(lane.limiter, deps.clock, deps.sink, facts)
     return {
       proceed: true,
       upstream,
       path,
-      set: ['forbear-attempt', '1'],
+      set: ['forbear-attempt', '1', ...(this.#attempt === null ? [] : (this.#trace?.fields(this.#attempt) ?? []))],
       extra: ['forbear-attempts', '1', 'forbear-outcome', 'delivered'],
       connectTimeoutMs: policy.timeouts.connectMs,
       handshakeTimeoutMs: Math.min(policy.timeouts.attemptMs, policy.timeouts.totalMs),
@@ -95,6 +101,8 @@ export class UpgradeCall {
     const { lane, deps, policy } = this.#context
     const nowMs = deps.clock.nowMs()
     lane.limiter.release()
+    const status = outcome.kind === 'response' ? outcome.status : null
+    if (this.#attempt !== null) this.#attempt.end = { atMs: nowMs, status, result: outcome.kind }
     if (outcome.kind === 'response') {
       const context = { retry: policy.retry, wallNowMs: deps.clock.wallMs(), keyed: false, resend: false }
       const facts = classifyResponse(outcome.status, [], context)
@@ -141,7 +149,8 @@ export class UpgradeCall {
   }
 
   #report(status: number, outcome: Outcome, attempts: number): void {
-    const { deps, upstream, route, generation } = this.#context
+    const { deps, upstream, route, generation, path } = this.#context
+    const trace = this.#trace
     const durationMs = deps.clock.nowMs() - this.#startMs
     deps.sink.emit({
       type: 'request-finished',
@@ -160,7 +169,8 @@ export class UpgradeCall {
       waitedMs: 0,
       responseBytes: 0,
       generation,
-      traceId: null,
+      traceId: trace?.context.traceId ?? loggedTraceId(this.#request.headers),
+      ...(trace !== null && { trace: finishedTrace(trace, upstream, path) }),
     })
   }
 }

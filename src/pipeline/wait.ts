@@ -110,11 +110,13 @@ export class Wait implements SlotWaiter, LineMember, Waiter {
     if (this.#place === null) return
     const { deps, lane } = this.#exchange
     if (this.#place === 'line') lane.guard.line.onLeft()
+    const nowMs = deps.clock.nowMs()
+    this.#exchange.facts.trace?.waited(this.#place, this.#sinceMs, nowMs)
     this.#place = null
     this.#timer?.cancel()
     this.#timer = null
     this.#wakeAtMs = Number.POSITIVE_INFINITY
-    this.totalMs += deps.clock.nowMs() - this.#sinceMs
+    this.totalMs += nowMs - this.#sinceMs
     lane.limiter.leave(this.#bytes)
     lane.guard.waiters.delete(this)
   }

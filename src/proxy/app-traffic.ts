@@ -1,9 +1,10 @@
 /** What comes in on the app's connections: requests, handshakes, noise. Everything but sound requests is answered here. */
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import { ownAnswer } from '../pipeline/answers.js'
+import type { OwnReason } from '../core/reasons.js'
+import { ownAnswer, ownStatus } from '../pipeline/answers.js'
 import type { RequestAddress } from '../pipeline/ports.js'
-import type { EventSink } from '../telemetry/events.js'
+import type { EventSink, Notice } from '../telemetry/events.js'
 import type { AppResponse } from './app-response.js'
 import { type ClientError, judgeClientError } from './client-error.js'
 import { ConnectDownstream } from './connect-downstream.js'
@@ -134,7 +135,7 @@ export class AppTraffic {
     if (socket.refused === true) return
     socket.refused = true
     const { answer, notice } = judgeClientError(error, socket.bytesRead, this.options.maxHeaderBytes)
-    if (notice !== null) this.events.emit(notice)
+    if (notice !== null) this.tell(notice, answer?.reason ?? 'bad-request')
     const last = socket.lastRequest
     const withinRequest = last !== undefined && !last.requestComplete
     if (answer === null || (withinRequest && last.begun)) {
@@ -184,12 +185,13 @@ export class AppTraffic {
   }
 
   private refused(detail: string): void {
-    this.events.emit({
-      type: 'notice',
-      level: 'warn',
-      message: `request refused: ${detail}`,
-      detail: { reason: 'bad-request' },
-    })
+    const message = `request refused: ${detail}`
+    this.tell({ type: 'notice', level: 'warn', message, detail: { reason: 'bad-request' } }, 'bad-request')
+  }
+
+  private tell(notice: Notice, reason: OwnReason): void {
+    const refused = { upstream: this.options.upstreamName, reason, status: ownStatus(reason) }
+    this.events.emit({ ...notice, refused })
   }
 
   private failed(error: unknown): void {

@@ -6,7 +6,9 @@ import type { BreakerState, TransitionReason } from '../core/breaker-rules.js'
 import type { RetryCause } from '../core/classify.js'
 import type { FallbackCause } from '../core/fallback.js'
 import type { ParkedCall } from '../core/park.js'
-import type { DenialReason, HedgeResult, Outcome, PollResult } from '../core/reasons.js'
+import type { DenialReason, HedgeResult, Outcome, OwnReason, PollResult } from '../core/reasons.js'
+import type { RequestTrace } from '../core/request-trace.js'
+import type { TargetSnapshot } from '../core/snapshot.js'
 
 export type { ParkedCall } from '../core/park.js'
 
@@ -37,8 +39,16 @@ export interface RequestFinished {
   readonly waitedMs: number
   readonly responseBytes: number
   readonly generation: number
-  /** 32 hex digits of the app's `traceparent`, if it sent one. */
+  /** 32 hex digits: of the app's `traceparent`, or of the trace that began here; `null` = none. */
   readonly traceId: string | null
+  /** Absent unless traces are exported. */
+  readonly trace?: FinishedTrace
+}
+
+export interface FinishedTrace {
+  readonly request: RequestTrace
+  /** Where the attempts went, and for what, without query; `null` = nowhere. */
+  readonly to: { readonly target: TargetSnapshot; readonly path: string } | null
 }
 
 /** One attempt is settled. */
@@ -213,6 +223,8 @@ export interface Notice {
   readonly level: 'info' | 'warn' | 'error'
   readonly message: string
   readonly detail?: Readonly<Record<string, string | number | boolean | null>>
+  /** Bytes of the app were no request and had this for an answer: counted, though no method or path is known. */
+  readonly refused?: { readonly upstream: string | null; readonly reason: OwnReason; readonly status: number }
 }
 
 export type ForbearEvent =

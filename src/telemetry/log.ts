@@ -3,21 +3,23 @@
  * operator should see of breakers, gates, policies and listeners.
  */
 import pino from 'pino'
-import type { Outcome } from '../core/reasons.js'
+import { type AccessLog, accessFilter, DEFAULT_SAMPLE } from './access-filter.js'
 import type { AttemptFinished, EventSink, ForbearEvent, HedgeDecided, PollJudged, RetryDenied } from './events.js'
 import { accessFields, fallbackFields, faultFields, retryFields, tunnelFields } from './log-access.js'
 import { operatorLine } from './log-operator.js'
 import { prettyStream } from './log-pretty.js'
 import { createLogWriter, type LogWriter } from './log-writer.js'
 
+export type { AccessLog } from './access-filter.js'
+
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
-/** `errors`: outcome other than delivered and hedge-won, or status from 500. Independent of the level. */
-export type AccessLog = 'all' | 'errors' | 'off'
 export type LogFields = Readonly<Record<string, unknown>>
 
 export interface LogOptions {
   readonly level: LogLevel
   readonly accessLog: AccessLog
+  /** With `sampled`, one of so many plain requests; default 100. */
+  readonly accessLogSample?: number | undefined
   /** Coloured text for a terminal instead of JSON. */
   readonly pretty: boolean
   /** Default: standard output. */
@@ -43,6 +45,7 @@ export function createLogSink(options: LogOptions): LogSink {
   const stream = options.pretty ? prettyStream(writer) : writer
   const timestamp = isoTimestamp()
   const operator = pino({ level: options.level, base: null, timestamp }, stream)
+  const wanted = accessFilter(options.accessLog, options.accessLogSample ?? DEFAULT_SAMPLE)
   const debug = operator.isLevelEnabled('debug')
   let reportedLost = 0
   let leaving = false
@@ -71,10 +74,7 @@ export function createLogSink(options: LogOptions): LogSink {
 
   function emit(event: ForbearEvent): void {
     if (event.type === 'request-finished') {
-      const wanted =
-        options.accessLog === 'all' ||
-        (options.accessLog === 'errors' && (!isGood(event.outcome) || event.status >= 500))
-      if (wanted) access(event.status >= 500 ? 'warn' : 'info', accessFields(event))
+      if (wanted(event)) access(event.status >= 500 ? 'warn' : 'info', accessFields(event))
     } else if (event.type === 'retry-scheduled') {
       if (options.accessLog !== 'off') access('info', retryFields(event))
     } else if (event.type === 'fallback-given') {
@@ -82,7 +82,7 @@ export function createLogSink(options: LogOptions): LogSink {
     } else if (event.type === 'fault-injected') {
       if (options.accessLog !== 'off') access('info', faultFields(event))
     } else if (event.type === 'tunnel-closed') {
-      if (options.accessLog === 'all') access('info', tunnelFields(event))
+      if (options.accessLog === 'all' || options.accessLog === 'sampled') access('info', tunnelFields(event))
     } else if (isDetail(event)) {
       if (debug) operator.debug(event, event.type)
     } else if (!isRepeated(event)) {
@@ -117,10 +117,6 @@ export function createLogSink(options: LogOptions): LogSink {
 /** For whoever looks into one call; metrics count them. */
 function isDetail(event: ForbearEvent): event is AttemptFinished | RetryDenied | HedgeDecided | PollJudged {
   return ['attempt-finished', 'retry-denied', 'hedge-decided', 'poll-judged'].includes(event.type)
-}
-
-function isGood(outcome: Outcome): boolean {
-  return outcome === 'delivered' || outcome === 'hedge-won'
 }
 
 /** Many lines share a second; formatting a date costs as much as half a line. */

@@ -231,4 +231,21 @@ const SIDECAR_GAUGES: readonly MetricFamily[] = [
   },
 ]
 
-export const METRIC_FAMILIES = [...COUNTERS, ...HISTOGRAMS, POLICY_RELOADS, ...UPSTREAM_GAUGES, ...SIDECAR_GAUGES]
+const TRACE_SPANS: MetricFamily = {
+  name: 'forbear_trace_spans_total',
+  type: 'counter',
+  help: 'Spans by what became of them: exported, failed (the collector did not take them) or dropped (no room in the queue).',
+  samples: ({ status: { traces } }) =>
+    traces === undefined
+      ? []
+      : (['exported', 'failed', 'dropped'] as const).map(result => ({ value: traces[result], labels: { result } })),
+}
+
+export const METRIC_FAMILIES = [
+  ...COUNTERS,
+  ...HISTOGRAMS,
+  POLICY_RELOADS,
+  TRACE_SPANS,
+  ...UPSTREAM_GAUGES,
+  ...SIDECAR_GAUGES,
+]

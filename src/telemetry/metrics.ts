@@ -3,7 +3,8 @@
  * configuration and from closed lists only, never from a request (linkerd/linkerd2#1378).
  */
 import { UNMATCHED } from '../core/unmatched.js'
-import type { EventSink, ForbearEvent } from './events.js'
+import { type Counts, countsOf } from './counts.js'
+import type { EventSink, ForbearEvent, Notice } from './events.js'
 import { ScopeTally } from './scope-tally.js'
 import { type Scrape, scrape } from './scrape.js'
 import type { SidecarStatus } from './status.js'
@@ -18,6 +19,8 @@ export interface MetricsOptions {
 
 export interface MetricsSource {
   scrape(): Promise<Scrape>
+  /** By upstream; that of requests which matched none is `null`. */
+  counts(upstream: string | null): Counts
 }
 
 /** By upstream, then by route; `''` = none. */
@@ -55,9 +58,16 @@ export function createMetrics({ status, maxSeries = 20_000 }: MetricsOptions): M
     if (event.type === 'policy-reloaded') {
       reloads.set(event.result, (reloads.get(event.result) ?? 0) + 1)
       pruneDue = true
+    } else if (event.type === 'notice') {
+      if (event.refused !== undefined) countRefused(event.refused)
     } else if ('route' in event) {
       count(event, scopeOf(event.upstream, event.route), overflow)
     }
+  }
+
+  function countRefused({ upstream, reason, status }: NonNullable<Notice['refused']>): void {
+    const request = { method: '', status, outcome: reason }
+    if (!scopeOf(upstream, null).request(request)) overflow.request(request)
   }
 
   /** Upstreams without a place in the status any more, if there was a reload since the last scrape. */
@@ -76,6 +86,7 @@ export function createMetrics({ status, maxSeries = 20_000 }: MetricsOptions): M
   return {
     emit,
     tallies: scopes,
+    counts: upstream => countsOf([...(scopes.get(upstream ?? NO_UPSTREAM)?.values() ?? [])]),
     async scrape() {
       const current = status()
       const gone = removed(current)

@@ -81,7 +81,8 @@ export class ScopeTally {
     return [...counts, ...histograms].reduce((sum, each) => sum + each.series, 0)
   }
 
-  request(event: RequestFinished): boolean {
+  /** Without a method for one that could not be read. */
+  request(event: Pick<RequestFinished, 'method' | 'status' | 'outcome'>): boolean {
     return this.requests.add(event.outcome, methodIndex(event.method) * CODE_CLASSES.length + codeIndex(event.status))
   }
 

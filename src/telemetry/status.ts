@@ -64,12 +64,23 @@ export interface SidecarStatus {
   /** Absent while no policy parks. */
   readonly parked?: ParkedStatus
   readonly upstreams: readonly UpstreamStatus[]
+  /** Absent unless traces are exported. */
+  readonly traces?: TraceStatus
   /** Tunnels to hosts that nobody declared; absent unless `--unmatched tunnel`. */
   readonly unmatchedTunnels?: number
   /** Own ports, by upstream; also of those without a policy. */
   readonly listeners: ReadonlyMap<string, ListenerStatus>
   /** By upstream, of those that have files for TLS. */
   readonly tls: ReadonlyMap<string, TlsStatus>
+}
+
+/** Spans since the start. */
+export interface TraceStatus {
+  readonly exported: number
+  /** The collector did not take them. */
+  readonly failed: number
+  /** There was no room in the queue. */
+  readonly dropped: number
 }
 
 /** The files of an upstream's `tls`. */

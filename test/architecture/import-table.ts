@@ -21,6 +21,10 @@ export const LAZY_PACKAGES = [
   'ioredis',
   '@peculiar/x509',
   'reflect-metadata',
+  '@opentelemetry/api',
+  '@opentelemetry/sdk-trace-base',
+  '@opentelemetry/exporter-trace-otlp-http',
+  '@opentelemetry/resources',
 ] as const
 
 export const UNIT_RULES: Readonly<Record<string, UnitRule>> = {
@@ -28,7 +32,19 @@ export const UNIT_RULES: Readonly<Record<string, UnitRule>> = {
   clock: { imports: ['clock'], node: true },
   'telemetry/events': { imports: ['core'], node: false },
   'telemetry/status': { imports: ['core'], node: false },
-  telemetry: { imports: ['telemetry', 'core'], npm: ['pino', 'pino-pretty', 'prom-client'], node: true },
+  telemetry: {
+    imports: ['telemetry', 'core'],
+    npm: [
+      'pino',
+      'pino-pretty',
+      'prom-client',
+      '@opentelemetry/api',
+      '@opentelemetry/sdk-trace-base',
+      '@opentelemetry/exporter-trace-otlp-http',
+      '@opentelemetry/resources',
+    ],
+    node: true,
+  },
   pipeline: {
     imports: ['pipeline', 'core', 'telemetry/events', 'telemetry/status'],
     types: ['clock'],

@@ -1,18 +1,20 @@
+import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { DELIVERED_OUTCOMES, OWN_REASONS, UNANSWERED_OUTCOMES } from '../../src/core/reasons.js'
-import type { ForbearEvent } from '../../src/telemetry/events.js'
+import type { ForbearEvent, RequestFinished } from '../../src/telemetry/events.js'
 import { flagsOf } from '../../src/telemetry/flags.js'
 import { type AccessLog, createLogSink, type LogLevel } from '../../src/telemetry/log.js'
 import { requestFinished, retryScheduled } from './events.js'
 
 function logged(
   events: readonly ForbearEvent[],
-  options: { level?: LogLevel; accessLog?: AccessLog; lost?: number } = {},
+  options: { level?: LogLevel; accessLog?: AccessLog; accessLogSample?: number; lost?: number } = {},
 ) {
   const text: string[] = []
   const sink = createLogSink({
     level: options.level ?? 'info',
     accessLog: options.accessLog ?? 'all',
+    accessLogSample: options.accessLogSample,
     pretty: false,
     destination: { write: line => text.push(line), flush() {}, drain() {}, lostLines: options.lost ?? 0 },
   })
@@ -130,6 +132,35 @@ describe('the access log', () => {
       requestFinished({ status: 200, outcome: 'cut' }),
     ]
     expect(logged(events, { accessLog: 'errors' }).map(line => line.status)).toEqual([500, 200])
+  })
+
+  it('with `sampled` has every request that was not plain, and one of N of the plain ones', () => {
+    const plain = Array.from({ length: 100 }, () => requestFinished())
+    const odd = [
+      requestFinished({ status: 500 }),
+      requestFinished({ outcome: 'cut' }),
+      requestFinished({ outcome: 'hedge-won', attempts: 2, hedges: 1 }),
+      requestFinished({ attempts: 2 }),
+      requestFinished({ polls: 3 }),
+      requestFinished({ denied: 'budget-exhausted' }),
+    ]
+    const lines = logged([...plain, ...odd, retryScheduled()], { accessLog: 'sampled', accessLogSample: 25 })
+    expect(lines).toHaveLength(4 + odd.length + 1)
+  })
+
+  it('with `sampled` chooses the same traces wherever they pass, and more of the same with a smaller N', () => {
+    const traces = Array.from({ length: 2000 }, (_, n) =>
+      requestFinished({ traceId: createHash('md5').update(String(n)).digest('hex') }),
+    )
+    const chosen = (accessLogSample: number, events: readonly RequestFinished[]): Set<string> =>
+      new Set(logged(events, { accessLog: 'sampled', accessLogSample }).map(line => line.traceId))
+    const few = chosen(20, traces)
+    expect(few.size).toBeGreaterThan(50)
+    expect(few.size).toBeLessThan(170)
+    expect(chosen(20, [...traces].reverse())).toEqual(few)
+    const more = chosen(5, traces)
+    expect([...few].filter(id => !more.has(id))).toEqual([])
+    expect(chosen(1, traces).size).toBe(2000)
   })
 
   it('with `off` has neither requests nor retries', () => {

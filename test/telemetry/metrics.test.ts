@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import {
   DELIVERED_OUTCOMES,
-  type DenialReason,
-  type HedgeResult,
+  DENIAL_REASONS,
+  HEDGE_DENIALS,
+  HEDGE_RESULTS,
   OWN_REASONS,
+  POLL_RESULTS,
   UNANSWERED_OUTCOMES,
 } from '../../src/core/reasons.js'
 import type { AttemptFinished, BreakerChanged, ForbearEvent } from '../../src/telemetry/events.js'
@@ -149,51 +151,25 @@ describe('retries', () => {
     },
   )
 
-  const hedges: Record<HedgeResult, true> = {
-    won: true,
-    lost: true,
-    failed: true,
-    aborted: true,
-    observed: true,
-    'retries-exhausted': true,
-    deadline: true,
-    'breaker-open': true,
-    'gate-closed': true,
-    overloaded: true,
-    'budget-exhausted': true,
-    'retries-off': true,
-    draining: true,
-  }
-  it.each(Object.keys(hedges) as HedgeResult[])('hedges that came to %s are counted apart', async result => {
-    const { metrics, emit } = setUp()
-    emit({ type: 'hedge-decided', upstream: 'payments', route: 'r', result })
-    const { series } = await scrape(metrics)
-    expect(series('forbear_hedges_total')).toEqual([{ upstream: 'payments', route: 'r', result, value: 1 }])
-    expect(series('forbear_retries_total')).toEqual([])
-  })
-
-  it.each(['done', 'final', 'repeated', 'pending'] as const)(
-    'polls that came to %s are counted apart',
+  it.each([...new Set([...HEDGE_RESULTS, ...HEDGE_DENIALS])])(
+    'hedges that came to %s are counted apart',
     async result => {
       const { metrics, emit } = setUp()
-      emit({ type: 'poll-judged', upstream: 'payments', route: 'r', result })
+      emit({ type: 'hedge-decided', upstream: 'payments', route: 'r', result })
       const { series } = await scrape(metrics)
-      expect(series('forbear_polls_total')).toEqual([{ upstream: 'payments', route: 'r', result, value: 1 }])
+      expect(series('forbear_hedges_total')).toEqual([{ upstream: 'payments', route: 'r', result, value: 1 }])
+      expect(series('forbear_retries_total')).toEqual([])
     },
   )
 
-  const denials: Record<DenialReason, true> = {
-    'not-repeatable': true,
-    'body-too-large': true,
-    'retries-exhausted': true,
-    'retry-after-too-long': true,
-    deadline: true,
-    'breaker-open': true,
-    'budget-exhausted': true,
-    layer: true,
-    'retries-off': true,
-  }
-  it.each(Object.keys(denials) as DenialReason[])('denied because of %s are counted', async reason => {
+  it.each(POLL_RESULTS)('polls that came to %s are counted apart', async result => {
+    const { metrics, emit } = setUp()
+    emit({ type: 'poll-judged', upstream: 'payments', route: 'r', result })
+    const { series } = await scrape(metrics)
+    expect(series('forbear_polls_total')).toEqual([{ upstream: 'payments', route: 'r', result, value: 1 }])
+  })
+
+  it.each(DENIAL_REASONS)('denied because of %s are counted', async reason => {
     const { metrics, emit } = setUp()
     emit({ type: 'retry-denied', upstream: 'payments', route: null, attempt: 1, reason })
     expect((await scrape(metrics)).series('forbear_retries_denied_total')).toEqual([

@@ -1,6 +1,8 @@
 // Loaded before the command under test; prints what it is asked for as one JSON line on its output. SIGUSR2: what keeps
 // the event loop alive, and what the heap holds after a collection (with --expose-gc). SIGURG: how many timers and
-// sockets there are in the heap, those that keep nothing alive included; this stops the process for a good while.
+// sockets there are in the heap, those that keep nothing alive included; this stops the process for a good while. SIGWINCH:
+// the CommonJS modules that are loaded.
+import { createRequire } from 'node:module'
 import { Socket } from 'node:net'
 import { queryObjects } from 'node:v8'
 
@@ -15,6 +17,8 @@ process.on('SIGUSR2', () => {
   const { heapUsed, external } = process.memoryUsage()
   print({ probe: { handles, heapBytes: heapUsed, externalBytes: external } })
 })
+
+process.on('SIGWINCH', () => print({ modules: Object.keys(createRequire(import.meta.url).cache) }))
 
 process.on('SIGURG', () => {
   // Node warns that this is experimental; only the command under test shall be heard.

@@ -21,6 +21,8 @@ export interface Launch {
   readonly cli?: string
   /** In front of node: a program that runs the rest of its arguments, e.g. in a namespace. */
   readonly through?: readonly string[]
+  /** Beside what the test run itself has. */
+  readonly env?: Readonly<Record<string, string>>
 }
 
 /** What the process holds on to, after a garbage collection. */
@@ -104,7 +106,7 @@ export class Sidecar {
     ]
     const [program = '', ...rest] = [...commandLine(launch), cli, 'run', '--policies', policies, ...listeners, ...args]
     const child = spawn(program, rest, {
-      env: cleanEnvironment(),
+      env: { ...cleanEnvironment(), ...launch.env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     return new Sidecar(child, port, admin, health)
@@ -214,6 +216,11 @@ export class Sidecar {
     return this.#ask('SIGURG', 'count') as Promise<ObjectCount>
   }
 
+  /** Files of the CommonJS modules that are loaded; as `probe`. */
+  loadedModules(): Promise<string[]> {
+    return this.#ask('SIGWINCH', 'modules') as Promise<string[]>
+  }
+
   signal(name: NodeJS.Signals): void {
     this.child.kill(name)
   }
@@ -267,8 +274,8 @@ function commandLine({ probed, through = [] }: Launch): string[] {
   return [...through, ...node]
 }
 
-/** Neither this machine's proxy settings nor its FORBEAR_… may reach the process under test. */
+/** Neither this machine's proxy settings nor its FORBEAR_… and OTEL_… may reach the process under test. */
 function cleanEnvironment(): NodeJS.ProcessEnv {
-  const foreign = /^(forbear_|node_options$|https?_proxy$|no_proxy$|vitest)/i
+  const foreign = /^(forbear_|otel_|node_options$|https?_proxy$|no_proxy$|vitest)/i
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !foreign.test(name)))
 }

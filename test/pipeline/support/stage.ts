@@ -1,6 +1,7 @@
 import { afterEach, expect, vi } from 'vitest'
 import type { Timer } from '../../../src/clock/clock.js'
 import { VirtualClock } from '../../../src/clock/virtual-clock.js'
+import type { Tracing } from '../../../src/core/request-trace.js'
 import { unmatchedUpstream } from '../../../src/core/unmatched.js'
 import type { Parking } from '../../../src/pipeline/parking.js'
 import { Pipeline } from '../../../src/pipeline/pipeline.js'
@@ -25,6 +26,7 @@ export interface StageOptions {
   readonly upstreams?: readonly UpstreamPart[]
   readonly invalid?: readonly string[]
   readonly parking?: Parking
+  readonly tracing?: Tracing
   /** As `--unmatched`; default `refuse`. */
   readonly unmatched?: 'refuse' | 'tunnel'
 }
@@ -66,6 +68,7 @@ export class Stage {
         transport: new FaultTransport(this.upstream, clock),
         fallbackFile: path => (path === '/there' ? new TextEncoder().encode('from the file') : null),
         parking: options.parking ?? null,
+        tracing: options.tracing ?? null,
         newKey: () => `minted-${++this.#keys}`,
         decodeBody,
         connections: () => 0,
