@@ -109,6 +109,18 @@ describe('the page', () => {
     expect((await get('/upstreams/nobody/detail')).status).toBe(404)
   })
 
+  it('shows no password where a message quotes the address of a store', async () => {
+    const problems = ['redis://user:pass@redis:6379/1 is not open: refused']
+    const parked = { waiting: 0, dead: 0, bytes: 0, problems }
+    const { address, get, observer } = await served(() => sidecarStatus({ parked }))
+    observer.emit({ type: 'notice', level: 'error', message: `cannot open ${problems[0]}` })
+    const [, frame] = await (await watch(address)).until(2)
+    for (const text of [(await get('/')).body, frame]) {
+      expect(text).toContain('redis://***@redis:6379/1 is not open')
+      expect(text).not.toContain('user:pass')
+    }
+  })
+
   it('puts the sickest of two hundred upstreams first', async () => {
     const upstreams = Array.from({ length: 200 }, (_, n) =>
       upstreamStatus({ name: `u-${n}`, gate: { closed: n === 140, closedForMs: 4000 } }),

@@ -1,6 +1,6 @@
 /** What the dashboard answers. Loaded when it is first asked for: most sidecars are never looked at. */
 import type { ParkedCalls } from '../../park/views.js'
-import { type Answer, json, problem } from '../answer.js'
+import { type Answer, json, problem, withoutPasswords } from '../answer.js'
 import type { AdminRequest } from '../http-server.js'
 import { parkedSection } from '../parked-pages.js'
 import { isForeignOrigin } from '../same-host.js'
@@ -46,7 +46,7 @@ export class Dashboard {
 
   constructor(deps: DashboardDeps) {
     this.#deps = deps
-    this.#stream = new EventStream(deps.observer.clock, () => JSON.stringify(frameOf(deps.observer)))
+    this.#stream = new EventStream(deps.observer.clock, () => withoutPasswords(JSON.stringify(frameOf(deps.observer))))
   }
 
   answer(request: AdminRequest): Answer | Promise<Answer> {
@@ -98,5 +98,5 @@ export class Dashboard {
 }
 
 function htmlAnswer(body: string): Answer {
-  return { status: 200, contentType: 'text/html; charset=utf-8', body, headers: HTML_HEADERS }
+  return { status: 200, contentType: 'text/html; charset=utf-8', body: withoutPasswords(body), headers: HTML_HEADERS }
 }

@@ -89,8 +89,18 @@ export class History {
       track.ring?.fill(Number.NaN, place * COLUMNS.length, (place + 1) * COLUMNS.length)
     const own = upstreams.filter(({ route }) => route === null)
     this.#forget(own)
-    for (const status of own) this.#step(status, totalsOf(tallies.get(status.name)?.values() ?? []), place)
+    for (const status of own) {
+      const scopes = tallies.get(status.name)
+      if (scopes !== undefined || status.breaker.state !== 'closed' || this.#tracks.has(status.name)) {
+        this.#step(status, totalsOf(scopes?.values() ?? []), place)
+      }
+    }
     this.steps += 1
+  }
+
+  /** Upstreams of which anything is known. */
+  get names(): Iterable<string> {
+    return this.#tracks.keys()
   }
 
   /** The columns of one upstream; `null` when there is none. */

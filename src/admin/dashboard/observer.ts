@@ -49,9 +49,8 @@ export class Observer implements EventSink {
     const { upstreams } = this.status()
     const wallMs = this.clock.wallMs()
     this.history.record(upstreams, this.#tallies, this.clock.nowMs(), wallMs)
-    const names = new Set(upstreams.map(({ name }) => name))
-    for (const name of names) this.#tell(name, wallMs)
-    this.happenings.keepOnly(names)
+    for (const name of this.history.names) this.#tell(name, wallMs)
+    this.happenings.keepOnly(new Set(upstreams.map(({ name }) => name)))
   }
 
   /** What came of failed calls in the step. */
