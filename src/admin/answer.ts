@@ -33,18 +33,13 @@ export function methodNotAllowed(allow: string): Answer {
 
 /** The address of a store may hold a password, also where a message quotes it. */
 export function withoutPasswords(text: string): string {
-  return text.replace(/(rediss?:\/\/)[^@/\s]*@/g, '$1***@')
+  return text.replace(/(rediss?:\/\/)\S*@/g, '$1***@')
 }
 
 /** JSON has no sets, maps or infinity: lists, objects and `"none"` (a clock that never ends) stand for them. */
 function plain(value: unknown): unknown {
   if (value === Number.POSITIVE_INFINITY) return 'none'
-<<<<<<< HEAD
-  // The address of a store may hold a password.
-  if (typeof value === 'string') return /^rediss?:/.test(value) ? storeText(value) : value
-=======
-  if (typeof value === 'string') return withoutPasswords(value)
->>>>>>> dash
+  if (typeof value === 'string') return /^rediss?:/.test(value) ? storeText(value) : withoutPasswords(value)
   if (value instanceof Set) return [...value].map(plain)
   if (value instanceof Map) return Object.fromEntries([...value].map(([key, each]) => [String(key), plain(each)]))
   if (Array.isArray(value)) return value.map(plain)

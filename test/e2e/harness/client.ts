@@ -98,7 +98,7 @@ export function open(
 }
 
 /** Sends the bytes as they are; gives what came back (latin1) when the other side closes or `quietMs` pass in silence. */
-export function rawCall(port: number, bytes: string, quietMs = 500): Promise<string> {
+export function rawCall(port: number, bytes: string, quietMs = 1_500): Promise<string> {
   return new Promise((resolve, reject) => {
     let received = ''
     const socket = connect(port, '127.0.0.1', () => socket.write(bytes, 'latin1'))
