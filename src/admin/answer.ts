@@ -33,7 +33,7 @@ export function methodNotAllowed(allow: string): Answer {
 
 /** The address of a store may hold a password, also where a message quotes it. */
 export function withoutPasswords(text: string): string {
-  return text.replace(/(rediss?:\/\/)\S*@/g, '$1***@')
+  return text.replace(/(rediss?:\/\/)[^\s"'<>]*@/g, '$1***@')
 }
 
 /** JSON has no sets, maps or infinity: lists, objects and `"none"` (a clock that never ends) stand for them. */
