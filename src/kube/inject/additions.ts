@@ -27,19 +27,14 @@ function editOf(pod: Pod, { path, content }: Addition): Edit {
 
 /** One collection gets one edit. */
 function joined(edits: readonly Edit[]): readonly Edit[] {
-  const out: Edit[] = []
+  const out = new Map<string, Edit>()
   for (const edit of edits) {
-    const same = out.findIndex(
-      other => other.op === 'add-entries' && edit.op === 'add-entries' && other.path.join('/') === edit.path.join('/'),
-    )
-    const other = out[same]
-    if (other?.op === 'add-entries' && edit.op === 'add-entries') {
-      out[same] = { ...other, entries: { ...other.entries, ...edit.entries } }
-    } else {
-      out.push(edit)
-    }
+    const key = `${edit.op}:${edit.path.join('/')}`
+    const other = out.get(key)
+    const entries = other?.op === 'add-entries' && edit.op === 'add-entries' && { ...other.entries, ...edit.entries }
+    out.set(key, entries ? { op: 'add-entries', path: edit.path, entries } : edit)
   }
-  return out
+  return [...out.values()]
 }
 
 export function recordEntry(pod: Pod, addition: Addition, nulls: ReadonlyMap<string, string>): RecordEntry {

@@ -47,7 +47,8 @@ export function envFor(container: AppContainer, podSpec: PodSpec, settings: Sett
     return false
   })
   const proxy = settings.httpProxy ? proxyVariables(container, own) : { variables: [], warnings: [] }
-  return { variables: [...variables, ...proxy.variables], problems, warnings: proxy.warnings }
+  const added = [...variables, ...proxy.variables]
+  return { variables: added, problems, warnings: [...proxy.warnings, ...hidden(container, added)] }
 }
 
 function addresses(podSpec: PodSpec, settings: Settings, options: InjectOptions): readonly EnvVariable[] {
@@ -68,17 +69,23 @@ function clash({ list, index, name }: AppContainer, variable: string, value: str
   }
 }
 
+/** What a ConfigMap or Secret sets cannot be seen from here. */
+function hidden({ name, fields }: AppContainer, added: readonly EnvVariable[]): readonly string[] {
+  const names = added.map(variable => variable.name).filter(variable => variable !== 'FORBEAR_URL')
+  if (names.length === 0 || fieldsIn(at(fields, ['envFrom'])).length === 0) return []
+  return [`${name} has envFrom: should it set ${names.join(', ')} there, that loses against what is added`]
+}
+
 /** Clients differ in which spelling they read. What the user set in either is the user's. */
 function proxyVariables(
-  { name: container, fields }: AppContainer,
+  { name: container }: AppContainer,
   own: ReadonlyMap<string, unknown>,
 ): Pick<EnvPlan, 'variables' | 'warnings'> {
   const free = PROXY_VARIABLES.filter(({ names }) => !names.some(name => own.has(name)))
   const kept = PROXY_VARIABLES.filter(({ names }) => names.some(name => own.has(name)))
   const warnings = kept.map(({ names }) => `${container} sets ${names.find(name => own.has(name))} itself: it stays`)
-  if (fieldsIn(at(fields, ['envFrom'])).length > 0) {
-    warnings.push(`${container} has envFrom: proxy variables in there lose against the ones that are added`)
-  }
+  // Beside a proxy of theirs, exceptions of ours would let calls pass it by.
+  if (own.has('HTTP_PROXY') || own.has('http_proxy')) return { variables: [], warnings }
   return { variables: free.flatMap(({ names, value }) => names.map(name => ({ name, value }))), warnings }
 }
 

@@ -10,8 +10,9 @@ export interface Pod {
 export function applyEdits(pod: Pod, edits: readonly Edit[]): Pod {
   // Paths are those before any edit: deeper ones first, so that no index has moved yet.
   const deepestFirst = [...edits].sort((a, b) => b.path.length - a.path.length)
+  const copies = new Set<unknown>()
   let root: unknown = pod
-  for (const edit of deepestFirst) root = withValue(root, edit.path, old => edited(old, edit))
+  for (const edit of deepestFirst) root = withValue(root, edit.path, old => edited(old, edit), copies)
   return root as Pod
 }
 

@@ -1,9 +1,11 @@
 import { nearest } from '../../policy/nearest.js'
-import { at, fieldsIn, textOf } from './fields.js'
-import { ADMIN_PORT, CONTAINER_NAME, HEALTH_PORT, HEALTH_PORT_NAME, PROXY_PORT, VOLUME_NAME } from './names.js'
+import { containersOf } from './containers.js'
+import { at, fieldsIn } from './fields.js'
+import { CONTAINER_NAME, HEALTH_PORT, PROXY_PORT, VOLUME_NAME } from './names.js'
+import { portProblems } from './ports.js'
 import type { Settings } from './settings.js'
 import { usesHostNetwork } from './sidecar.js'
-import type { Fields, InjectOptions, Path, PodMeta, PodSpec, Problem } from './types.js'
+import type { InjectOptions, Path, PodMeta, PodSpec, Problem } from './types.js'
 
 /** What of the pod cannot stand beside forbear. */
 export function clashesOf(
@@ -19,20 +21,6 @@ export function clashesOf(
     ...portProblems(podSpec, settings),
     ...skipProblems(podSpec, settings),
   ]
-}
-
-const LISTS = ['initContainers', 'containers', 'ephemeralContainers'] as const
-
-function containersOf(
-  podSpec: PodSpec,
-): readonly { readonly path: Path; readonly name: string; readonly fields: Fields }[] {
-  return LISTS.flatMap(list =>
-    fieldsIn(podSpec[list]).map((fields, index) => ({
-      path: ['spec', list, index],
-      name: textOf(fields.name) ?? '',
-      fields,
-    })),
-  )
 }
 
 const MIRROR: Path = ['annotations', 'kubernetes.io/config.mirror']
@@ -65,6 +53,7 @@ const LEAVE_OUT = 'label the pod forbear.dev/inject: "false"'
 const WINDOWS: readonly Path[] = [
   ['os', 'name'],
   ['nodeSelector', 'kubernetes.io/os'],
+  ['nodeSelector', 'beta.kubernetes.io/os'],
 ]
 
 function nameProblems(podSpec: PodSpec, { claims = [] }: InjectOptions): readonly Problem[] {
@@ -92,31 +81,6 @@ function nameProblems(podSpec: PodSpec, { claims = [] }: InjectOptions): readonl
     suggestion: 'rename it and its mounts',
   }
   return [...containers, ...volumes, ...(claims.includes(VOLUME_NAME) ? [claimed] : [])]
-}
-
-function portProblems(podSpec: PodSpec, { upstreams }: Settings): readonly Problem[] {
-  const ours = new Map<unknown, string>([
-    [PROXY_PORT, 'forbear listens there for the app'],
-    [ADMIN_PORT, 'forbear has its admin port there'],
-    [HEALTH_PORT, 'forbear answers probes there'],
-    ...upstreams.flatMap(({ port, name }): [unknown, string][] =>
-      port === null ? [] : [[port, `forbear.dev/upstreams gives it to ${name}`]],
-    ),
-  ])
-  return containersOf(podSpec).flatMap(({ path, name, fields }) =>
-    fieldsIn(fields.ports).flatMap((port, index): Problem[] => {
-      const at = [...path, 'ports', index]
-      const use = ours.get(port.containerPort)
-      if (use !== undefined && (port.protocol ?? 'TCP') === 'TCP') {
-        const reason = `the container ${name} has port ${port.containerPort}, and ${use}`
-        return [{ path: at, reason, suggestion: 'let one of them listen elsewhere' }]
-      }
-      if (port.name !== HEALTH_PORT_NAME) return []
-      return [
-        { path: at, reason: `the container ${name} calls a port ${HEALTH_PORT_NAME}`, suggestion: 'rename the port' },
-      ]
-    }),
-  )
 }
 
 function skipProblems(podSpec: PodSpec, { skipContainers }: Settings): readonly Problem[] {

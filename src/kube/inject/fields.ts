@@ -23,14 +23,26 @@ export function at(root: unknown, path: Path): unknown {
   return value
 }
 
-/** A copy in which `path`, whose parent exists, has another value. */
-export function withValue(root: unknown, path: Path, change: (old: unknown) => unknown): unknown {
+/**
+ * A copy in which `path`, whose parent exists, has another value. What is in `copies` was copied before and is changed
+ * in place: a list of many items is copied once, not for each of them.
+ */
+export function withValue(
+  root: unknown,
+  path: Path,
+  change: (old: unknown) => unknown,
+  copies = new Set<unknown>(),
+): unknown {
   const [step, ...rest] = path
   if (step === undefined) return change(root)
-  if (isList(root)) return root.map((item, index) => (index === step ? withValue(item, rest, change) : item))
-  const fields = isFields(root) ? root : {}
-  return { ...fields, [step]: withValue(fields[step], rest, change) }
+  if (isList(root) && (typeof step !== 'number' || step >= root.length)) return root
+  const copy = (copies.has(root) ? root : isList(root) ? [...root] : { ...(isFields(root) ? root : {}) }) as Mutable
+  copies.add(copy)
+  copy[step] = withValue(copy[step], rest, change, copies)
+  return copy
 }
+
+type Mutable = Record<string | number, unknown>
 
 export function textOf(value: unknown): string | null {
   return typeof value === 'string' ? value : null

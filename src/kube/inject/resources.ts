@@ -56,7 +56,7 @@ function refuseAbove(
 }
 
 /** Of Kubernetes: `50m`, `0.5`, `96Mi`, `1e3`. */
-function quantity(text: string): number | null {
+export function quantity(text: string): number | null {
   const [, number, suffix] = /^(\d+(?:\.\d*)?|\.\d+)(m|[kMGTPE]|[KMGTPE]i|[eE][+-]?\d+)?$/.exec(text) ?? []
   if (number === undefined) return null
   if (suffix === undefined) return Number(number)

@@ -35,8 +35,9 @@ function isAbsent(value: unknown): boolean {
 
 function complainOfItem(item: unknown, path: Path, complain: Complain): void {
   if (!isFields(item)) complain(path, 'this item is no map', 'see whether the indentation is right')
-  else if (textOf(item.name) === null || item.name === '')
-    complain(path, 'this item has no name', 'give it one, in quotes if it looks like a number')
+  else if (isAbsent(item.name) || item.name === '') complain(path, 'this item has no name', 'give it one')
+  else if (textOf(item.name) === null)
+    complain([...path, 'name'], `this name is read as ${JSON.stringify(item.name)}`, 'put it into quotes')
   else if (!isAbsent(item.env) && !isList(item.env))
     complain([...path, 'env'], 'env is no list', 'write a list of name and value')
 }

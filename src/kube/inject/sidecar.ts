@@ -34,9 +34,9 @@ const AWAIT_START =
   `const end = Date.now() + 60000; const ask = () => fetch("http://127.0.0.1:${HEALTH_PORT}/startupz")` +
   '.then(({ ok }) => ok, () => false).then(ok => ok || Date.now() > end ? process.exit() : setTimeout(ask, 50)); ask()'
 
-/** Text is refused by the API server; whoever wrote it meant it all the same. */
+/** Text is refused by the API server; whoever wrote it, be it under `%YAML 1.2`, meant it all the same. */
 export function usesHostNetwork({ hostNetwork }: PodSpec): boolean {
-  return hostNetwork === true || hostNetwork === 'true'
+  return hostNetwork === true || (typeof hostNetwork === 'string' && /^(?:true|yes|on|y)$/i.test(hostNetwork))
 }
 
 /** Passes the Pod Security Standard `restricted`, whatever the pod says. */

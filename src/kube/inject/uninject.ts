@@ -11,7 +11,8 @@ export function uninject(podSpec: PodSpec, meta: PodMeta | null | undefined): Un
   const record = decodeRecord(meta)
   if (record === null) return { ...asItWas, problems: [unreadable()] }
   const pod: Pod = { ...(meta === undefined ? {} : { metadata: meta }), spec: podSpec }
-  const removals = record.added.flatMap(entry => removalOf(pod, entry))
+  const indexOf = indexByName()
+  const removals = record.added.flatMap(entry => removalOf(pod, entry, indexOf))
   const edits = joined(removals.map(({ edit }) => edit))
   const { spec, metadata } = applyEdits(pod, edits)
   return { podSpec: spec, meta: metadata, edits, removed: removals.map(({ phrase }) => phrase), problems: [] }
@@ -36,8 +37,12 @@ function unreadable(): UninjectResult['problems'][number] {
   }
 }
 
-function removalOf(pod: Pod, entry: RecordEntry): readonly { readonly edit: Edit; readonly phrase: string }[] {
-  const path = pathOf(pod, entry.in)
+function removalOf(
+  pod: Pod,
+  entry: RecordEntry,
+  indexOf: IndexByName,
+): readonly { readonly edit: Edit; readonly phrase: string }[] {
+  const path = pathOf(pod, entry.in, indexOf)
   const collection = path === null ? undefined : at(pod, path)
   if (path === null) return []
   const phrase = `${entry.names.join(', ')} from ${entry.in.replaceAll('/', '.')}`
@@ -74,15 +79,28 @@ function withoutMade(pod: Pod, path: Path, made: number, entry: RecordEntry): Ed
 }
 
 /** `spec/containers/web/env` → indexes for names. */
-function pathOf(pod: Pod, place: string): Path | null {
+function pathOf(pod: Pod, place: string, indexOf: IndexByName): Path | null {
   const path: (string | number)[] = []
   for (const step of place.split('/')) {
     const value = at(pod, path)
-    const index = isList(value) ? value.findIndex(item => at(item, ['name']) === step) : step
-    if (index === -1) return null
+    const index = isList(value) ? indexOf(value, step) : step
+    if (index === undefined) return null
     path.push(index)
   }
   return path
+}
+
+type IndexByName = (list: readonly unknown[], name: string) => number | undefined
+
+/** Of the first item that is called so; no list is gone through for each of its items. */
+function indexByName(): IndexByName {
+  const known = new Map<readonly unknown[], ReadonlyMap<unknown, number>>()
+  return (list, name) => {
+    const indexes =
+      known.get(list) ?? new Map(list.map((item, index) => [at(item, ['name']), index] as const).reverse())
+    known.set(list, indexes)
+    return indexes.get(name)
+  }
 }
 
 /** One collection gets one edit. */

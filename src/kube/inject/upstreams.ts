@@ -13,18 +13,23 @@ export interface UpstreamAddress {
 /** `payments=9101,ledger` */
 export function parseUpstreams(text: string, complain: Complain): readonly UpstreamAddress[] {
   const words = text.split(/[\s,]+/).filter(word => word !== '')
-  const found: UpstreamAddress[] = []
+  // The variables differ when the names do: a name has no underscore.
+  const byName = new Map<string, UpstreamAddress>()
+  const byPort = new Map<number, string>()
   for (const word of words) {
     const address = parseUpstream(word, complain)
-    const rival = found.find(
-      other => other.variable === address?.variable || (address?.port && other.port === address.port),
-    )
-    if (rival !== undefined && address !== null) {
-      const shared = rival.variable === address.variable ? rival.variable : `port ${address.port}`
-      complain('upstreams', `${rival.name} and ${address.name} both want ${shared}`, 'give each its own')
-    } else if (address !== null) found.push(address)
+    if (address === null) continue
+    const rival = address.port === null ? undefined : byPort.get(address.port)
+    if (byName.has(address.name)) {
+      complain('upstreams', `${address.name} is named twice`, 'name it once')
+    } else if (rival !== undefined) {
+      complain('upstreams', `${rival} and ${address.name} both want port ${address.port}`, 'give each its own')
+    } else {
+      byName.set(address.name, address)
+      if (address.port !== null) byPort.set(address.port, address.name)
+    }
   }
-  return found
+  return [...byName.values()]
 }
 
 function parseUpstream(word: string, complain: Complain): UpstreamAddress | null {
@@ -46,7 +51,7 @@ function parseUpstream(word: string, complain: Complain): UpstreamAddress | null
     complain('upstreams', `"${word}" takes a port that forbear itself listens on`, 'choose another, such as 9101')
     return null
   }
-  const variable = `${name.toUpperCase().replaceAll('-', '_')}_URL`
+  const variable = variableOf(name)
   if (OWN_VARIABLES.includes(variable)) {
     complain(
       'upstreams',
@@ -57,6 +62,12 @@ function parseUpstream(word: string, complain: Complain): UpstreamAddress | null
   }
   const url = port === null ? `http://127.0.0.1:${PROXY_PORT}/${name}` : `http://127.0.0.1:${port}`
   return { name, port, variable, url }
+}
+
+/** No variable begins with a digit: shells cannot name it, and API servers before 1.30 refuse it. */
+function variableOf(name: string): string {
+  const word = name.replaceAll('-', '_').toUpperCase()
+  return `${/^\d/.test(word) ? '_' : ''}${word}_URL`
 }
 
 function portOf(text: string): number {

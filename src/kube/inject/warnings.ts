@@ -1,5 +1,6 @@
 import { fieldsIn } from './fields.js'
 import { NATIVE_SINCE } from './form.js'
+import { resourceWarnings } from './quality.js'
 import type { Settings } from './settings.js'
 import { drainPeriodS } from './sidecar.js'
 import type { PodSpec } from './types.js'
@@ -18,6 +19,7 @@ export function warningsOf(podSpec: PodSpec, settings: Settings): readonly strin
       `in the classic form (before Kubernetes ${NATIVE_SINCE}) init containers run before forbear and cannot use it`,
     )
   }
+  warnings.push(...resourceWarnings(podSpec, settings))
   const grace = podSpec.terminationGracePeriodSeconds
   if (typeof grace === 'number' && grace < SHORT_GRACE_S) {
     const drainS = drainPeriodS(podSpec, settings.form)

@@ -1,4 +1,5 @@
 import { inject } from '../inject/inject.js'
+import { INJECTED_ANNOTATION } from '../inject/names.js'
 import type { InjectOptions, Path } from '../inject/types.js'
 import { uninject } from '../inject/uninject.js'
 import { changeManifest, FAILURES, type Target, type Verdict } from './manifest.js'
@@ -9,7 +10,8 @@ export function injectManifest(text: string, file: string, options: InjectOption
   const injected = injectedManifest(text, file, options)
   if (injected.problems.length > 0 || injected.text === text) return injected
   const back = uninjectManifest(injected.text, file)
-  if (back.problems.length === 0 && back.text === uninjectManifest(text, file).text) return injected
+  const clean = text.includes(INJECTED_ANNOTATION) ? uninjectManifest(text, file).text : text
+  if (back.problems.length === 0 && back.text === clean) return injected
   const changed = injected.objects.filter(({ outcome }) => outcome === 'injected')
   return {
     ...injected,
@@ -24,9 +26,15 @@ function injectedManifest(text: string, file: string, options: InjectOptions): M
     if (ownerLabel === 'false') return SKIPPED
     const { edits, report } = inject(podSpec, meta, { ...options, kind: workload.kind, claims, nulls: nullsIn(target) })
     if (report.outcome === 'skipped') return SKIPPED
-    const { outcome, added: details, warnings, problems } = report
-    return { outcome, rounds: edits, details, warnings, problems }
+    const { outcome, added: details, problems } = report
+    return { outcome, rounds: edits, details, warnings: [...owned(target), ...report.warnings], problems }
   })
+}
+
+/** As in what `kubectl get` shows of a running cluster. */
+function owned({ controller }: Target): readonly string[] {
+  if (controller === null) return []
+  return [`${controller} made it, and makes the next one without forbear: inject that one instead`]
 }
 
 const SKIPPED: Verdict = {

@@ -2,6 +2,7 @@ import type { Edit, Path, PodMeta, PodSpec, Problem } from '../inject/types.js'
 import type { ManifestProblem, ManifestResult, ObjectOutcome } from './outcome.js'
 import { readSegments } from './read.js'
 import { type Change, type Failure, rewrite } from './rewrite.js'
+import { lineCounter } from './source.js'
 import { documentValue, type Place, type SourceDocument, targetOf } from './source-document.js'
 import { type Workload, workloadsIn } from './workloads.js'
 
@@ -12,6 +13,8 @@ export interface Target {
   readonly meta: PodMeta | null | undefined
   /** `forbear.dev/inject` of the object above the template, which the template itself need not have. */
   readonly ownerLabel: string | null
+  /** `Deployment shop`: what makes this object, and would make it anew as it was. */
+  readonly controller: string | null
   readonly claims: readonly string[]
   /** How a null in the pod is written, by path. */
   readonly nullAt: (path: Path) => string | null
@@ -35,8 +38,9 @@ interface Judged {
 /** All objects of one stream. With any problem there is no text: half of a manifest would be applied as a whole one. */
 export function changeManifest(text: string, file: string, judge: (target: Target) => Verdict): ManifestResult {
   const segments = readSegments(text)
+  const lineAt = lineCounter(text)
   const judged = segments.flatMap((segment, index) =>
-    segment.documents.map((_, number) => judgeDocument({ text, file, segment, index, number }, judge)),
+    segment.documents.map((_, number) => judgeDocument({ file, segment, index, number, lineAt }, judge)),
   )
   const objects = judged.flatMap(one => one.objects)
   const strangers = judged.flatMap(one => one.strangers)

@@ -89,8 +89,9 @@ function isAsPlanned(before: readonly Segment[], after: readonly Segment[], chan
   const old = documentIn(before)
   const made = documentIn(after)
   if (old === undefined || made === undefined || made.errors.length > 0) return false
+  const copies = new Set<unknown>()
   const planned = changes.reduce<unknown>(
-    (value, { base, rounds }) => withValue(value, base, pod => rounds.reduce(applyEdits, pod as Pod)),
+    (value, { base, rounds }) => withValue(value, base, pod => rounds.reduce(applyEdits, pod as Pod), copies),
     valueOf(old),
   )
   return isDeepStrictEqual(valueOf(made), planned)

@@ -6,19 +6,19 @@ import type { Target } from './manifest.js'
 import { find, findNearest } from './nodes.js'
 import type { ManifestProblem } from './outcome.js'
 import { type Segment, valueOf } from './read.js'
-import { lineNumber } from './source.js'
 import { templateIn } from './templates.js'
 import { type Workload, workloadsIn } from './workloads.js'
 
 /** One document of a stream, and where it stands. */
 export interface SourceDocument {
-  readonly text: string
   readonly file: string
   readonly segment: Segment
   /** Of the segment. */
   readonly index: number
   /** Of the document in the segment. */
   readonly number: number
+  /** Of the whole text. */
+  readonly lineAt: (offset: number) => number
 }
 
 export interface Place {
@@ -91,6 +91,7 @@ export function targetOf(source: SourceDocument, value: unknown, workload: Workl
     workload,
     podSpec,
     meta,
+    controller: controllerOf(at(value, [...path, 'metadata', 'ownerReferences'])),
     ownerLabel: label === undefined ? null : String(label),
     claims: fieldsIn(at(value, [...path, 'spec', 'volumeClaimTemplates'])).map(claim =>
       String(at(claim, ['metadata', 'name'])),
@@ -101,12 +102,17 @@ export function targetOf(source: SourceDocument, value: unknown, workload: Workl
   }
 }
 
+function controllerOf(owners: unknown): string | null {
+  const owner = fieldsIn(owners).find(({ controller }) => controller === true)
+  return owner === undefined ? null : `${owner.kind} ${owner.name}`
+}
+
 function documentOf({ segment, number }: SourceDocument): Document {
   return segment.documents[number] as Document
 }
 
-function lineAt({ text, segment }: SourceDocument, offset: number): number {
-  return lineNumber(text, segment.offset + offset)
+function lineAt(source: SourceDocument, offset: number): number {
+  return source.lineAt(source.segment.offset + offset)
 }
 
 function refused(

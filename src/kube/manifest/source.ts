@@ -12,10 +12,18 @@ export function nextLine(source: string, offset: number): number {
   return end === -1 ? source.length : end + 1
 }
 
-export function lineNumber(source: string, offset: number): number {
-  let line = 1
-  for (let at = source.indexOf('\n'); at !== -1 && at < offset; at = source.indexOf('\n', at + 1)) line++
-  return line
+/** From 1; a text of many objects is not gone through for each of them. */
+export function lineCounter(source: string): (offset: number) => number {
+  const ends = [...source.matchAll(/\n/g)].map(({ index }) => index)
+  return offset => {
+    let [low, high] = [0, ends.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((ends[middle] ?? 0) < offset) low = middle + 1
+      else high = middle
+    }
+    return low + 1
+  }
 }
 
 /** What stands between the start of the line and `offset`. */

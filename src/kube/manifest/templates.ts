@@ -1,4 +1,4 @@
-import { type Document, isMap, isScalar, type Node, type Pair, visit } from 'yaml'
+import { type Document, isMap, isScalar, isSeq, type Node, type Pair, visit } from 'yaml'
 
 /** Something that another tool was to fill in first. */
 export interface Template {
@@ -54,18 +54,23 @@ function isPlace({ key }: Pair, ancestors: readonly unknown[]): boolean {
 }
 
 function isMarked(value: unknown): boolean {
+  if (isSeq(value)) return isSeq(value.items[0])
   if (!isScalar(value)) return false
-  // ytt writes into comments.
-  if (value.value === null) return value.comment?.startsWith('@') === true
-  return typeof value.value === 'string' && /\{\{|\{%|<%|\$\{/.test(value.value)
+  // ytt and Octopus write into comments.
+  if (value.value === null) return /^[@{]/.test(value.comment ?? '')
+  return typeof value.value === 'string' && MARK.test(value.value)
 }
 
+/** No name, image or label may hold one of these. */
+const MARK = /\{\{|\{%|<%|\$\{|\$\w|\(\(|\[\[|#\{|@[\w.-]+@|%\w+%|<\w+>/
+
 function toolFor(text: string, offset: number): string {
-  const mark = /\{\{|\{%|<%|\$\{/.exec(text.slice(offset, offset + 200))?.[0]
-  if (mark === '${') return 'envsubst, or whatever fills in the variables,'
+  const mark = MARK.exec(text.slice(offset, offset + 200))?.[0]
+  if (mark?.startsWith('$')) return 'envsubst, or whatever fills in the variables,'
   if (mark === undefined) return 'ytt'
   if (mark === '<%') return 'erb'
   if (mark === '{%') return 'the tool that renders Jinja (Ansible, jinja2)'
+  if (mark !== '{{') return 'the tool that fills it in'
   return /\.(?:Values|Release|Chart)\b|\b(?:include|nindent|tpl)\b/.test(text)
     ? 'helm template'
     : 'the tool that the template is for (such as helm template or Ansible)'
