@@ -14,9 +14,16 @@ function plotLibrary(root) {
   const read = name => readFileSync(join(root, 'node_modules/uplot', name), 'utf8')
   const licence = `/*\n${read('LICENSE').trim()}\n*/\n`
   return {
-    'uplot.mjs': `${licence}${read('dist/uPlot.iife.min.js').trim()}\nexport default uPlot\n`,
+    'uplot.mjs': `${licence}${anyLanguage(read('dist/uPlot.iife.min.js').trim())}\nexport default uPlot\n`,
     'uplot.css': `${licence}${read('dist/uPlot.min.css').trim()}\n`,
   }
+}
+
+/** A browser's language may be no tag that `Intl` takes (`en-US@posix` under LC_ALL=C): the library would not even load. */
+function anyLanguage(script) {
+  const fixed = script.replace(/Intl\.NumberFormat\([^()]*\.language:"en-US"\)/, 'Intl.NumberFormat()')
+  if (fixed === script) throw new Error('uPlot asks for the language of the browser in another way now')
+  return fixed
 }
 
 export function assetsModule(banner, root) {

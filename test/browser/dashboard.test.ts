@@ -75,6 +75,16 @@ describe.skipIf(browser === null)('the dashboard in a browser', { timeout: 60_00
     expect([errors, foreign]).toEqual([[], []])
   })
 
+  test('draws its plots where the language of the browser is no tag that scripts know', async ({ stage }) => {
+    const { sidecar } = await incident(stage)
+    const { page, errors } = await watched(stage, browser, sidecar.adminPort)
+    // What Chromium tells under LC_ALL=C.
+    await page.evaluate("Object.defineProperty(navigator, 'language', { value: 'en-US@posix' })")
+    await card(page, 'payments').locator('summary').first().click()
+    await card(page, 'payments').locator('canvas').nth(3).waitFor()
+    expect(errors).toEqual([])
+  })
+
   test('does by keyboard what its buttons say', async ({ stage }) => {
     const { sidecar } = await incident(stage)
     const { page, errors } = await watched(stage, browser, sidecar.adminPort)

@@ -12,6 +12,8 @@ export function showCards(frame) {
   const names = new Set(frame.upstreams.map(({ name }) => name))
   for (const [name, item] of cards) {
     if (names.has(name)) continue
+    // One that is taken away closes without a word.
+    if (item.querySelector('details').open) closeDetail(item)
     item.remove()
     cards.delete(name)
   }

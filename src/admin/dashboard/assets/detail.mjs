@@ -29,8 +29,9 @@ export function refreshDetail(item, { happenings }, step) {
 
 async function load(item) {
   const shown = open.get(item)
-  const answer = await fetch(`/upstreams/${shown.name}/detail`)
-  if (!answer.ok || open.get(item) !== shown) return
+  // While the sidecar is away what was drawn stays; the first line of the page tells.
+  const answer = await fetch(`/upstreams/${shown.name}/detail`).catch(() => null)
+  if (!answer?.ok || open.get(item) !== shown) return
   const detail = await answer.json()
   shown.parts ??= frame(item, shown.name)
   const { events, noEvents, routes, charts } = shown.parts
