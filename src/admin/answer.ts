@@ -39,7 +39,7 @@ export function withoutPasswords(text: string): string {
 /** JSON has no sets, maps or infinity: lists, objects and `"none"` (a clock that never ends) stand for them. */
 function plain(value: unknown): unknown {
   if (value === Number.POSITIVE_INFINITY) return 'none'
-  if (typeof value === 'string') return /^rediss?:/.test(value) ? storeText(value) : withoutPasswords(value)
+  if (typeof value === 'string') return plainText(value)
   if (value instanceof Set) return [...value].map(plain)
   if (value instanceof Map) return Object.fromEntries([...value].map(([key, each]) => [String(key), plain(each)]))
   if (Array.isArray(value)) return value.map(plain)
@@ -47,4 +47,10 @@ function plain(value: unknown): unknown {
     return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, plain(each)]))
   }
   return value
+}
+
+/** The query of a hook is often its password; no other URL has one. */
+function plainText(value: string): string {
+  if (/^rediss?:/.test(value)) return storeText(value)
+  return withoutPasswords(/^https?:\/\/\S+$/.test(value) ? value.replace(/\?.*/, '?***') : value)
 }

@@ -13,6 +13,12 @@ import { sidecarStatus, upstreamStatus } from '../telemetry/status.js'
 import { call } from './call.js'
 import { observerOf } from './observer.js'
 
+const POLICY = {
+  store: 'redis://user:pass@redis:6379',
+  onDead: 'https://hooks.internal/dead?token=hunter2',
+  totalMs: Infinity,
+}
+
 const servers: ManagedServer[] = []
 const watching: IncomingMessage[] = []
 afterEach(async () => {
@@ -30,7 +36,7 @@ async function served(status: () => SidecarStatus = () => sidecarStatus()) {
     status,
     observer,
     policies: () => ({}),
-    policy: name => (name === 'payments' ? { target: 'redis://user:pass@redis:6379', totalMs: Infinity } : undefined),
+    policy: name => (name === 'payments' ? POLICY : undefined),
     parked: () => null,
     parseDurationMs: () => null,
     actions: {} as AdminDeps['actions'],
@@ -99,10 +105,11 @@ describe('the page', () => {
     }
   })
 
-  it('shows the policy of an upstream without the password of a store', async () => {
+  it('shows the policy of an upstream without the password of a store or the query of a hook', async () => {
     const { get } = await served()
     expect(JSON.parse((await get('/upstreams/payments/policy')).body)).toEqual({
-      target: 'redis://***@redis:6379',
+      store: 'redis://***@redis:6379',
+      onDead: 'https://hooks.internal/dead?***',
       totalMs: 'none',
     })
     expect((await get('/upstreams/nobody/policy')).status).toBe(404)

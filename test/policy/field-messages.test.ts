@@ -366,6 +366,13 @@ describe('a mistake in a field', () => {
   })
 })
 
+describe('a hook', () => {
+  it('has no user name, for no call can be made with it, and the message shows none', () => {
+    const text = upstream('park: { accept: prefer, onDead: "http://user:hunter2@hooks.internal/dead" }')
+    expect(messagesOf(text)).toEqual([expect.stringContaining('"http://***@hooks.internal/dead" is not http://')])
+  })
+})
+
 describe('a target', () => {
   const target = (url: string) =>
     messagesOf(upstream().replace('https://payments.example.com', url)).map(line =>

@@ -1964,28 +1964,28 @@ export const SCHEMA: JsonSchema = {
         "onParked": {
           "description": "Told by POST (JSON) of each call that was parked.",
           "type": "string",
-          "pattern": "^https?://[^\\s]+$",
+          "pattern": "^https?://[^\\s/?#@]+(?:[/?#]\\S*)?$",
           "maxLength": 2000,
-          "x-allowed": "http:// or https:// and a host",
+          "x-allowed": "http:// or https:// and a host; no user name",
           "x-default": "none",
           "examples": [
             "http://hooks.internal/parked"
           ],
-          "markdownDescription": "Told by POST (JSON) of each call that was parked.\n\nAllowed: http:// or https:// and a host.\n\nDefault: none.",
-          "patternErrorMessage": "Not allowed here; write http:// or https:// and a host."
+          "markdownDescription": "Told by POST (JSON) of each call that was parked.\n\nAllowed: http:// or https:// and a host; no user name.\n\nDefault: none.",
+          "patternErrorMessage": "Not allowed here; write http:// or https:// and a host; no user name."
         },
         "onDead": {
           "description": "Told by POST (JSON) of each entry that was given up.",
           "type": "string",
-          "pattern": "^https?://[^\\s]+$",
+          "pattern": "^https?://[^\\s/?#@]+(?:[/?#]\\S*)?$",
           "maxLength": 2000,
-          "x-allowed": "http:// or https:// and a host",
+          "x-allowed": "http:// or https:// and a host; no user name",
           "x-default": "none",
           "examples": [
             "http://hooks.internal/dead"
           ],
-          "markdownDescription": "Told by POST (JSON) of each entry that was given up.\n\nAllowed: http:// or https:// and a host.\n\nDefault: none.",
-          "patternErrorMessage": "Not allowed here; write http:// or https:// and a host."
+          "markdownDescription": "Told by POST (JSON) of each entry that was given up.\n\nAllowed: http:// or https:// and a host; no user name.\n\nDefault: none.",
+          "patternErrorMessage": "Not allowed here; write http:// or https:// and a host; no user name."
         },
         "keyFile": {
           "description": "File of at least 16 random bytes with which `secretHeaders` are encrypted (AES-256-GCM). Without it they are not stored, so the redelivery goes without them.",
