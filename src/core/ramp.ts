@@ -28,9 +28,47 @@ export function atCeiling(ramp: Ramp): boolean {
   return ramp.ratePerSec >= ramp.healthyPerSec * RAMP_CEILING_RATIO
 }
 
-/** What is served at the ceiling, with the line no shorter at the end of a look, is what is healthy now. */
+/** What is served at the ceiling is what is healthy now. */
 export function raiseCeiling(ramp: Ramp): Ramp {
   return { ...ramp, healthyPerSec: ramp.ratePerSec }
+}
+
+/** A second is enough to see where the length of a line goes. */
+const STEPS_PER_LOOK = 10
+/** Growth within a look, as a share of what was let go, that is more than chance. */
+const GROWTH_RATIO = 0.05
+/**
+ * Half a minute. A line that neither grows nor shrinks may stand for callers with so many connections and no more, who call again
+ * as one is answered: what an outage held back waits with them, and 1.3 × works it off. Only if that never ends is more meant.
+ */
+const LOOKS_OF_PATIENCE = 30
+
+/** Looks at the line while it is let go at the ceiling: more load than that is no backlog, and the ceiling must rise. */
+export class CeilingWatch {
+  #lengthThen: number
+  #steps = 0
+  #stood = 0
+  /** The running look began at the ceiling: before, the line grows because the rate is still small. */
+  #full = false
+
+  constructor(length: number) {
+    this.#lengthThen = length
+  }
+
+  /** After each step; gives the ramp that goes on. `cautious`: a limit is near and not tried again. */
+  step(length: number, ramp: Ramp, cautious: boolean): Ramp {
+    this.#steps += 1
+    if (this.#steps < STEPS_PER_LOOK) return ramp
+    const grown = length - this.#lengthThen
+    const chance = (ramp.ratePerSec * STEPS_PER_LOOK * RAMP_STEP_MS * GROWTH_RATIO) / 1000
+    this.#stood = this.#full && grown >= -chance ? this.#stood + 1 : 0
+    const rises = this.#full && !cautious && (grown > chance || this.#stood >= LOOKS_OF_PATIENCE)
+    const next = rises ? raiseCeiling(ramp) : ramp
+    this.#steps = 0
+    this.#lengthThen = length
+    this.#full = atCeiling(next)
+    return next
+  }
 }
 
 /** The first rate after a good probe. */

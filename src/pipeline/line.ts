@@ -1,14 +1,13 @@
 import type { Clock, Timer } from '../clock/clock.js'
 import type { Pacer } from '../core/pacer.js'
 import {
-  atCeiling,
+  CeilingWatch,
   type Healthy,
   HealthyRate,
   LEAST_ANSWERS,
   nextRamp,
   RAMP_STEP_MS,
   type Ramp,
-  raiseCeiling,
   startRamp,
 } from '../core/ramp.js'
 import { type LineMember, MemberQueue } from './member-queue.js'
@@ -19,8 +18,6 @@ const TICK_MS = 10
 /** With few answers the verdict waits for so many steps, half a second. */
 const STEPS_PER_VERDICT = 5
 
-/** A second: a line that keeps its length so long meets more load than is let go, not only its backlog. */
-const STEPS_PER_LOOK = 10
 /** Ten seconds: so long after bad answers a limit is near, and is not tried again. */
 const STEPS_OF_CAUTION = 100
 
@@ -42,11 +39,7 @@ type LineState =
       bad: number
       /** Steps since the last verdict. */
       unjudged: number
-      /** Steps of the running look at whether the line gets shorter. */
-      steps: number
-      lengthThen: number
-      /** The running look began at the ceiling: before, the line grows because the rate is still small. */
-      full: boolean
+      readonly watch: CeilingWatch
       /** Steps until the ceiling may rise again. */
       caution: number
     }
@@ -167,9 +160,7 @@ export class Line {
       good: 0,
       bad: 0,
       unjudged: 0,
-      steps: 0,
-      lengthThen: this.length,
-      full: false,
+      watch: new CeilingWatch(this.length),
       caution: 0,
     }
     this.#timer = this.#clock.after(TICK_MS, this.#tick)
@@ -221,15 +212,10 @@ export class Line {
 
   #step(state: Ramping, nowMs: number): void {
     state.stepAtMs = nowMs + RAMP_STEP_MS
-    state.steps += 1
     state.caution = Math.max(0, state.caution - 1)
     state.unjudged += 1
     if (state.good + state.bad >= LEAST_ANSWERS || state.unjudged >= STEPS_PER_VERDICT) this.#judge(state)
-    if (state.steps < STEPS_PER_LOOK) return
-    if (state.caution === 0 && state.full && this.length >= state.lengthThen) state.ramp = raiseCeiling(state.ramp)
-    state.steps = 0
-    state.lengthThen = this.length
-    state.full = atCeiling(state.ramp)
+    state.ramp = state.watch.step(this.length, state.ramp, state.caution > 0)
   }
 
   #judge(state: Ramping): void {

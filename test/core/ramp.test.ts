@@ -1,6 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { atCeiling, HealthyRate, nextRamp, type Ramp, raiseCeiling, startRamp } from '../../src/core/ramp.js'
+import {
+  atCeiling,
+  CeilingWatch,
+  HealthyRate,
+  nextRamp,
+  type Ramp,
+  raiseCeiling,
+  startRamp,
+} from '../../src/core/ramp.js'
 
 const healthy = fc.record({
   perSec: fc.double({ min: 0, max: 10_000, noNaN: true }),
@@ -127,5 +135,30 @@ describe('the healthy rate', () => {
       [20, 0],
     ] as const
     expect(rateAfter(seconds).now(8000)?.perSec).toBe(20)
+  })
+})
+
+describe('the ceiling of a line that is let go at it', () => {
+  const full = after(startRamp({ perSec: 100, badRatio: 0 }), 20, 10, 0)
+  /** The ramp after so many seconds at whose ends the line has these lengths. */
+  const watched = (lengths: readonly number[], cautious = false) => {
+    const watch = new CeilingWatch(lengths[0] ?? 0)
+    return lengths.reduce((ramp, length) => {
+      let next = ramp
+      for (let step = 0; step < 10; step++) next = watch.step(length, next, cautious)
+      return next
+    }, full)
+  }
+  const constant = (seconds: number) => Array.from({ length: seconds }, () => 500)
+
+  it('rises while the line grows', () => {
+    expect(watched([500, 500, 530]).healthyPerSec).toBeCloseTo(130)
+    expect(watched([500, 500, 530], true)).toEqual(full)
+  })
+
+  it('stays while the line shrinks, and for half a minute while it stands, give or take', () => {
+    expect(watched([500, 480, 460, 440])).toEqual(full)
+    expect(watched(constant(30).map((length, n) => length + (n % 3)))).toEqual(full)
+    expect(watched(constant(32)).healthyPerSec).toBeCloseTo(130)
   })
 })
