@@ -1,7 +1,8 @@
 /** Parking: which finally failed calls are kept for slow redelivery, when each is sent again, and when it is given up. */
 import { MAX_DELAY_MS } from './backoff.js'
-import { headerValue, headerValues } from './headers.js'
+import { headerValue } from './headers.js'
 import { isSafe, type Repeatability } from './idempotency.js'
+import { prefersAsync } from './prefer.js'
 import type { Outcome } from './reasons.js'
 
 export interface ParkSettings {
@@ -70,13 +71,6 @@ export function mayPark(
   if (isSafe(method) || method === 'CONNECT') return false
   if (repeat.kind !== 'keyed' && headerValue(headers, 'if-match') === undefined) return false
   return settings.accept === 'always' || prefersAsync(headers)
-}
-
-/** `respond-async` among the preferences, in any case, with or without parameters. */
-export function prefersAsync(headers: readonly string[]): boolean {
-  return headerValues(headers, 'prefer').some(value =>
-    value.split(',').some(preference => /^[ \t]*respond-async[ \t]*(?:[;=]|$)/i.test(preference)),
-  )
 }
 
 /**

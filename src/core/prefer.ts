@@ -10,13 +10,21 @@ const WAIT = /^\s*wait\s*=\s*(?:"(\d+)"|(\d+))\s*(?:;|$)/i
  * @param headers the app's, flat
  */
 export function preferredWaitMs(headers: readonly string[]): number | null {
-  const values = headerValues(headers, 'prefer')
-  if (values.length === 0) return null
-  for (const preference of values.join(',').match(PREFERENCE) ?? []) {
+  for (const preference of preferences(headers)) {
     if (!/^\s*wait\s*(?:[=;]|$)/i.test(preference)) continue
     const [, quoted, plain] = WAIT.exec(preference) ?? []
     const seconds = quoted ?? plain
     return seconds === undefined ? null : Math.min(Number.MAX_SAFE_INTEGER, Number(seconds) * 1000)
   }
   return null
+}
+
+/** `respond-async` among the preferences (RFC 7240 §4.1), in any case, with or without parameters. */
+export function prefersAsync(headers: readonly string[]): boolean {
+  return preferences(headers).some(preference => /^\s*respond-async\s*(?:[;=]|$)/i.test(preference))
+}
+
+function preferences(headers: readonly string[]): readonly string[] {
+  const values = headerValues(headers, 'prefer')
+  return values.length === 0 ? [] : (values.join(',').match(PREFERENCE) ?? [])
 }

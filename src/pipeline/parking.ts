@@ -1,5 +1,6 @@
 /** What the pipeline needs of parking, and the one place where a failed call turns into a parked one. */
-import { isParkable, type ParkSettings, prefersAsync, type Sameness } from '../core/park.js'
+import { isParkable, type ParkSettings, type Sameness } from '../core/park.js'
+import { prefersAsync } from '../core/prefer.js'
 import type { Outcome } from '../core/reasons.js'
 import { retryAfterMs } from '../core/retry-after.js'
 import { parkedAnswer } from './answers.js'

@@ -7,12 +7,12 @@ import {
   mayPark,
   nextDueMs,
   type ParkSettings,
-  prefersAsync,
   type Redelivery,
   type Sameness,
   storeText,
   verdictOn,
 } from '../../src/core/park.js'
+import { prefersAsync } from '../../src/core/prefer.js'
 
 const MINUTE = 60_000
 const HOUR = 3_600_000
@@ -58,6 +58,7 @@ describe('what may be parked', () => {
     ['respond-asynchronously', false],
     ['return=minimal', false],
     ['x="respond-async"', false],
+    ['x="a, respond-async, b"', false],
   ])('reads Prefer: %s as %s', (value, agrees) => {
     expect(prefersAsync(['prefer', value])).toBe(agrees)
   })

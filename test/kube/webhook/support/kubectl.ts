@@ -1,37 +1,24 @@
 /** kubectl, where there is one: among the tools that were fetched for tests, or on the path. */
-import { execFile, execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { homedir, tmpdir } from 'node:os'
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { kubectls as allKubectls, HOW_TO_GET } from '../../support/tools.js'
 import type { PatchOperation } from './api-server.js'
 
-let found: readonly string[] | undefined
-
-/** One, or none, which is said aloud. */
+/** The newest, or none, which is said aloud. */
 export function kubectls(): readonly string[] {
-  if (found === undefined) {
-    found = [...fetched(), 'kubectl'].filter(works).slice(0, 1)
-    if (found.length === 0) console.warn('no kubectl on the path or in FORBEAR_TOOLS: its tests are skipped')
-  }
+  found ??= newest()
   return found
 }
 
-/** Where tools for tests are kept, a folder for each version. */
-function fetched(): string[] {
-  const cache = process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache')
-  const root = process.env['FORBEAR_TOOLS'] ?? join(cache, 'forbear-tools')
-  if (!existsSync(root)) return []
-  return readdirSync(root).map(folder => join(root, folder, 'kubectl'))
-}
+let found: readonly string[] | undefined
 
-function works(program: string): boolean {
-  try {
-    execFileSync(program, ['version', '--client'], { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
+function newest(): readonly string[] {
+  const paths = allKubectls().map(({ path }) => path)
+  if (paths.length === 0) console.warn(`kubectl is ${HOW_TO_GET}: its tests are skipped`)
+  return paths.slice(-1)
 }
 
 export interface Ran {
